@@ -10,7 +10,7 @@ import { documentPublisher } from '#publishing/contracts/index.js';
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
 import { WebhooksWorkerModule } from '#webhooks/webhooks-worker.module.js';
-import { WorkspacesWorkerModule } from '#workspaces/workspaces-worker.module.js';
+import { WorkspacesWorkerModule } from '#workspaces/workspaces.module.js';
 import { MODULES, OPERATIONAL_TABLES } from '../../apps/service/src/modules.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { settings } from '../../apps/service/src/settings.js';

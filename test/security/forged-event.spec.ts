@@ -11,7 +11,7 @@ import pg from 'pg';
 import { WrongExpectedRevision } from '#event-sourcing/store/errors.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate.js';
-import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 

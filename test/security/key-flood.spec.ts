@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
-import { RANDOM_BYTES, apiKeyText, makeApiKey, type NewApiKey } from '#workspaces/domain/api-key/api-key.js';
+import { RANDOM_BYTES, apiKeyText, makeApiKey, type NewApiKey } from '#workspaces/domain/api-key.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';

@@ -11,7 +11,7 @@ import { publicationDecider } from '#publishing/domain/publication/publication.d
 import { batchDecider } from '#readings/domain/batch/batch.decider.js';
 import { readingDecider } from '#readings/domain/reading/reading.decider.js';
 import { webhookEndpoint } from '#webhooks/domain/webhook-endpoint.decider.js';
-import { workspaceDecider } from '#workspaces/domain/workspace/workspace.decider.js';
+import { workspaceDecider } from '#workspaces/domain/workspace.decider.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { CATALOGUES } from '../golden/catalogues.js';
 

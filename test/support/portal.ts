@@ -2,7 +2,7 @@ import { exportJWK, SignJWT } from 'jose';
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { EventToAppend } from '#event-sourcing/core/event.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { RANDOM_BYTES, base62 } from '#workspaces/domain/api-key/api-key.js';
+import { RANDOM_BYTES, base62 } from '#workspaces/domain/api-key.js';
 
 const ISSUER = 'https://portal.example';
 const KID = 'k1';

@@ -1,29 +1,49 @@
-import { Module } from '@nestjs/common';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
+import { AUTHENTICATOR } from '#platform/auth/authentication.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { WorkRegistry } from '#platform/work/work-registry.js';
+import {
+  FindExpiringKeysHandler,
+  IssueApiKeyHandler,
+  RevokeApiKeyAndIssuedHandler,
+  RevokeApiKeyHandler,
+  RotateApiKeyHandler,
+} from './application/api-keys.js';
+import { PORTAL_HANDLERS } from './application/portal-sessions.js';
 import {
   ChoosePaperHandler,
   ChooseWebhookContentHandler,
+  createWorkspaceExecutor,
   GetPaperHandler,
-} from './application/choose/choose.handlers.js';
-import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
-import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
-import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
-import { RevokeApiKeyAndIssuedHandler } from './application/revoke-api-key-and-issued/revoke-api-key-and-issued.handler.js';
-import { RotateApiKeyHandler } from './application/rotate-api-key/rotate-api-key.handler.js';
-import { ExamineIssuerKeysHandler } from './authentication/issuer-keys/examine-issuer-keys.handler.js';
-import { RevokedKeys } from './authentication/revoked-keys.js';
-import { PORTAL_HANDLERS } from './portal-sessions/portal-session.handlers.js';
+  OpenWorkspaceHandler,
+  WORKSPACE_EXECUTOR,
+} from './application/workspaces.js';
+import { ApiKeyAuthenticator, KeyUse, RevokedKeys } from './authentication/api-key.authenticator.js';
+import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
+import { ExamineIssuerKeysHandler } from './authentication/issuer-keys.js';
+import { WorkspaceAuthenticator } from './authentication/workspace.authenticator.js';
+import {
+  IssueApiKeyController,
+  ListApiKeysController,
+  RevokeApiKeyController,
+  RotateApiKeyController,
+} from './http/api-keys.js';
+import {
+  EndPortalSessionController,
+  ListPortalSessionsController,
+  OpenPortalSessionController,
+} from './http/portal-sessions.js';
+import { workspacesProjections } from './projections.js';
 import {
   ApiKeyIsKnownHandler,
   ApiKeyQuery,
-  ListApiKeysHandler,
-} from './read-models/api-key/api-key.query.js';
-import {
   GetWorkspaceHandler,
+  ListApiKeysHandler,
   ListWorkspacesHandler,
   WorkspaceExistsHandler,
-} from './read-models/workspace/workspace.query.js';
-import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executor.js';
+} from './read-models/queries.js';
 
 @Module({
   providers: [
@@ -49,3 +69,43 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
   exports: [ApiKeyQuery, RevokedKeys],
 })
 export class WorkspacesModule {}
+
+/** The routes of API keys and of the portal’s sessions, and the authenticator of every HTTP route. */
+@Global()
+@Module({
+  imports: [WorkspacesModule],
+  controllers: [
+    ListApiKeysController,
+    IssueApiKeyController,
+    RotateApiKeyController,
+    RevokeApiKeyController,
+    OpenPortalSessionController,
+    ListPortalSessionsController,
+    EndPortalSessionController,
+  ],
+  providers: [
+    KeyUse,
+    PageCursors,
+    ApiKeyAuthenticator,
+    BearerAuthenticator,
+    { provide: AUTHENTICATOR, useClass: WorkspaceAuthenticator },
+  ],
+  exports: [AUTHENTICATOR],
+})
+export class WorkspacesHttpModule {}
+
+/** Follows the log, and answers what other modules ask of workspaces. */
+@Module({
+  providers: [
+    { provide: WORKSPACE_EXECUTOR, useFactory: createWorkspaceExecutor, inject: [EVENT_STORE] },
+    FindExpiringKeysHandler,
+    GetPaperHandler,
+  ],
+})
+export class WorkspacesWorkerModule implements OnModuleInit {
+  constructor(private readonly work: WorkRegistry) {}
+
+  onModuleInit(): void {
+    for (const one of workspacesProjections) this.work.addConsumer(projectionConsumer(one));
+  }
+}

@@ -12,10 +12,8 @@ import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { TokenBuckets } from '#platform/rate-limit/token-buckets.js';
 import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
-import { ApiKeyAuthenticator } from '#workspaces/authentication/api-key.authenticator.js';
-import { KeyUse } from '#workspaces/authentication/key-use.js';
-import { RevokedKeys } from '#workspaces/authentication/revoked-keys.js';
-import { ApiKeyQuery } from '#workspaces/read-models/api-key/api-key.query.js';
+import { ApiKeyAuthenticator, KeyUse, RevokedKeys } from '#workspaces/authentication/api-key.authenticator.js';
+import { ApiKeyQuery } from '#workspaces/read-models/queries.js';
 import { serve } from '../serve.js';
 
 /** Response bodies by size, created once. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
-import { PAPERS } from '#workspaces/contracts/events.js';
+import { PAPERS } from '#workspaces/contracts/index.js';
 
 export const DOCUMENT_FORMATS = ['document_v1', 'markdown', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];

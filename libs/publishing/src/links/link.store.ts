@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { forgetOlder } from '#platform/retention/rows.js';
-import { keyStands } from '#workspaces/contracts/standing-key.js';
+import { keyStands } from '#workspaces/contracts/index.js';
 import type { DocumentFormat } from '../contracts/events.js';
 import type { TokenHash } from '../domain/link/link-token.js';
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UnansweredAppends } from '#event-sourcing/testing/unanswered-appends.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
-import { RevokedKeys } from '../authentication/revoked-keys.js';
+import { RevokedKeys } from '../authentication/api-key.authenticator.js';
 import {
   IssueApiKey,
   OpenWorkspace,
@@ -10,14 +10,11 @@ import {
   RevokeApiKey,
   RotateApiKey,
   type KeyManager,
-} from '../contracts/commands.js';
-import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
-import type { ApiKeyQuery } from '../read-models/api-key/api-key.query.js';
-import { createWorkspaceExecutor } from '../workspace.executor.js';
-import { IssueApiKeyHandler } from './issue-api-key/issue-api-key.handler.js';
-import { OpenWorkspaceHandler } from './open-workspace/open-workspace.handler.js';
-import { RevokeApiKeyHandler } from './revoke-api-key/revoke-api-key.handler.js';
-import { RotateApiKeyHandler } from './rotate-api-key/rotate-api-key.handler.js';
+} from '../contracts/index.js';
+import { isHashOf, parseApiKey } from '../domain/api-key.js';
+import type { ApiKeyQuery } from '../read-models/queries.js';
+import { createWorkspaceExecutor, OpenWorkspaceHandler } from './workspaces.js';
+import { IssueApiKeyHandler, RevokeApiKeyHandler, RotateApiKeyHandler } from './api-keys.js';
 
 const seed = Buffer.alloc(32, 7);
 const other = Buffer.alloc(32, 8);

@@ -1,19 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import type { Mode } from '#event-sourcing/core/mode.js';
-import {
-  apiKeyText,
-  makeApiKey,
-  parseApiKey,
-  RANDOM_BYTES,
-  type NewApiKey,
-} from '../domain/api-key/api-key.js';
+import { apiKeyText, makeApiKey, parseApiKey, RANDOM_BYTES, type NewApiKey } from '../domain/api-key.js';
 import type { NotificationHandlers, Notifications } from '#platform/postgres/notifications.js';
 import { readNetwork } from '../contracts/networks.js';
-import type { ApiKeyQuery, ApiKeyRow } from '../read-models/api-key/api-key.query.js';
-import { ApiKeyAuthenticator } from './api-key.authenticator.js';
-import type { KeyUse } from './key-use.js';
-import { RevokedKeys } from './revoked-keys.js';
+import type { ApiKeyQuery, ApiKeyRow } from '../read-models/queries.js';
+import { ApiKeyAuthenticator, type KeyUse, RevokedKeys } from './api-key.authenticator.js';
 
 const CACHE_MS = 3_000;
 /** More than the running and waiting look-ups together. */

@@ -1,18 +1,82 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '#event-sourcing/core/clock.js';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { type Clock, instant } from '#event-sourcing/core/clock.js';
 import type { Principal, RefusedKey } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { Notifications } from '#platform/postgres/notifications.js';
-import { CLOCK, CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
-import { isWithin } from '../contracts/networks.js';
-import { isHashOf, parseApiKey } from '../domain/api-key/api-key.js';
-import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
-import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
-import { KeyUse } from './key-use.js';
-import { RevokedKeys } from './revoked-keys.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
+import { WrittenTogether } from '#platform/work/written-together.js';
+import { isWithin } from '../contracts/networks.js';
+import { isHashOf, parseApiKey } from '../domain/api-key.js';
+import { ApiKeyQuery, type ApiKeyRow, API_KEY_REVOKED } from '../read-models/queries.js';
 import type { Config } from '../settings.js';
+
+/** Far more keys than can be revoked while a row of one is still trusted. */
+const REMEMBERED = 10_000;
+
+/**
+ * Keys that this process has revoked: in the log, and perhaps not yet in PostgreSQL. A revocation is never undone. A row
+ * read before the revocation must not count, even if it arrives later.
+ */
+@Injectable()
+export class RevokedKeys {
+  private readonly ids = new LRUCache<string, true>({ max: REMEMBERED });
+
+  add(keyId: string): void {
+    this.ids.set(keyId, true);
+  }
+
+  has(keyId: string): boolean {
+    return this.ids.get(keyId) !== undefined;
+  }
+}
+
+const HOUR_MS = 3_600_000;
+/** Most keys whose hour is remembered, and most that wait to be written. Further keys are noted at their next use. */
+const KEYS = 10_000;
+
+/**
+ * Records the hour in which each key was last used (milliseconds since the epoch). Each process writes a key once an
+ * hour, many keys in one statement.
+ */
+@Injectable()
+export class KeyUse extends WrittenTogether<number> {
+  private readonly known = new LRUCache<string, number>({ max: KEYS });
+
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) log: Pick<Logger, 'warn'>,
+  ) {
+    super('the last uses of keys', log);
+  }
+
+  /** Notes that a key was accepted. Costs one map look-up. */
+  note(keyId: string): void {
+    const hour = Math.floor(this.clock.now() / HOUR_MS) * HOUR_MS;
+    if (this.known.get(keyId) === hour || this.waiting.size >= KEYS) return;
+    this.known.set(keyId, hour);
+    this.waiting.set(keyId, hour);
+  }
+
+  protected override async store(batch: ReadonlyMap<string, number>): Promise<void> {
+    await this.pool.query(
+      `insert into workspaces.api_key_use as use (key_id, used_at)
+       select * from unnest($1::text[], $2::timestamptz[]) as fresh (key_id, used_at) order by key_id
+       on conflict (key_id) do update set used_at = excluded.used_at where use.used_at < excluded.used_at`,
+      [[...batch.keys()], [...batch.values()].map((hour) => instant(hour))],
+    );
+  }
+
+  /** Nothing is lost: each key is noted again at its next use. */
+  protected override takeBack(batch: ReadonlyMap<string, number>): void {
+    for (const keyId of batch.keys()) this.known.delete(keyId);
+  }
+}
 
 const CACHED_KEYS = 10_000;
 /** Look-ups of ids unknown to this process: how many run at a time, how many more wait, and how long (ms). */

@@ -1,4 +1,4 @@
-import { KEY_SET_BOUNDS } from './issuer-keys/issuer-keys.js';
+import { KEY_SET_BOUNDS } from './issuer-keys.js';
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,23 +1,141 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { MODES } from '#event-sourcing/core/mode.js';
 import type { Principal } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
+import { Lanes, LanesFull } from '#platform/work/lanes.js';
+import type { Config } from '../settings.js';
 import {
   FetchedKeys,
   fixedKeys,
+  type IssuerKeys,
   KEY_SET_BOUNDS,
   KeysUnavailable,
-  type IssuerKeys,
-} from './issuer-keys/issuer-keys.js';
-import type { VerificationKey } from './issuer-keys/key-set.js';
-import { Lanes, LanesFull } from '#platform/work/lanes.js';
-import { CLOCK_TOLERANCE_S, readClaims } from './tokens/token-claims.js';
-import { ALGORITHMS, readToken } from './tokens/token-shape.js';
-import type { Config } from '../settings.js';
+  type VerificationKey,
+} from './issuer-keys.js';
+
+/** What a token says of itself, unverified. */
+export interface TokenShape {
+  readonly algorithm: Algorithm;
+  /** The key's name, if the token gives one. */
+  readonly kid: string | null;
+  /** The parsed payload, an object. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Bytes. */
+  readonly signatureLength: number;
+}
+
+export const ALGORITHMS = ['EdDSA', 'RS256'] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
+
+const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+/** RFC 7519, RFC 9068; the media type's prefix may be left out (RFC 7515, 4.1.9). */
+const TYPES = ['jwt', 'at+jwt'];
+/**
+ * Members that change how a token is read (`crit`, `b64`, `zip`, `enc`), carry a key, or reference one. The issuer of
+ * these tokens has no use for them.
+ */
+const REFUSED_MEMBERS = ['crit', 'b64', 'zip', 'enc', 'jwk', 'jku', 'x5c', 'x5u'];
+const LONGEST_KID = 200;
+
+/**
+ * Reads a compact JWS without verifying it, with the cheap checks first.
+ * Source: RFC 7515, RFC 8725.
+ * @returns `null` for text that cannot be a valid token, whatever its signature
+ */
+export const readToken = (token: string, maxBytes: number): TokenShape | null => {
+  if (token.length > maxBytes) return null;
+  const [, head = '', payload = '', signature = ''] = COMPACT.exec(token) ?? [];
+  const header = readObject(head);
+  if (!header || REFUSED_MEMBERS.some((member) => Object.hasOwn(header, member))) return null;
+  const { alg, kid, typ } = header;
+  const algorithm = ALGORITHMS.find((one) => one === alg);
+  if (!algorithm || (typ !== undefined && !isType(typ)) || (kid !== undefined && !isName(kid))) return null;
+  const claims = readObject(payload);
+  if (!claims) return null;
+  return {
+    algorithm,
+    kid: kid ?? null,
+    claims,
+    signatureLength: Buffer.byteLength(signature, 'base64url'),
+  };
+};
+
+const readObject = (part: string): Readonly<Record<string, unknown>> | null => {
+  if (part === '') return null;
+  try {
+    const value = JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+};
+
+const isType = (typ: unknown): boolean =>
+  typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));
+
+const isName = (kid: unknown): kid is string =>
+  typeof kid === 'string' && kid.length > 0 && kid.length <= LONGEST_KID;
+
+/**
+ * Longest life of a token, from its issue and from now, seconds. A token cannot be revoked, so its life must be short.
+ */
+const MAX_LIFE_S = 15 * 60;
+/** Tolerated difference between the clocks of issuer and service, seconds. */
+export const CLOCK_TOLERANCE_S = 5;
+
+/**
+ * Control characters, direction marks, lone surrogates: logs do not show them as they are, or databases reject them.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+const claimsSchema = z.object({
+  iss: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  sub: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((text) => !UNPRINTABLE.test(text))
+    .optional(),
+  wid: z.string().regex(/^ws_[0-9A-Za-z]{22}$/),
+  scope: z.string().max(1_000),
+  livemode: z.boolean().optional(),
+  iat: z.number().optional(),
+  nbf: z.number().optional(),
+  exp: z.number(),
+});
+
+export type TokenClaims = z.infer<typeof claimsSchema>;
+
+/**
+ * The claims of a token that is meant for this service and currently valid, or `null`. The caller must still verify the
+ * signature.
+ * @param nowS seconds since the epoch
+ */
+export const readClaims = (
+  payload: unknown,
+  expected: { readonly issuer: string; readonly audience: string },
+  nowS: number,
+): TokenClaims | null => {
+  const { success, data: claims } = claimsSchema.safeParse(payload);
+  if (!success || claims.iss !== expected.issuer) return null;
+  if (![claims.aud].flat().includes(expected.audience)) return null;
+  const { exp, nbf = -Infinity } = claims;
+  if (exp <= nowS - CLOCK_TOLERANCE_S || nbf > nowS + CLOCK_TOLERANCE_S) return null;
+  return livesTooLong(claims, nowS) ? null : claims;
+};
+
+/** Also measured from now: otherwise an `iat` in the future, or a missing one, would allow any life. */
+const livesTooLong = ({ iat, exp }: TokenClaims, nowS: number): boolean =>
+  exp - nowS > MAX_LIFE_S + CLOCK_TOLERANCE_S ||
+  (iat !== undefined && (exp - iat > MAX_LIFE_S || iat - nowS > CLOCK_TOLERANCE_S));
 
 export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
 

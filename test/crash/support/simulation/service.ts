@@ -26,8 +26,7 @@ import { PublishDocumentJob } from '#publishing/application/publish-document/pub
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import { AbandonReadingHandler } from '#readings/application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from '#readings/application/erase-reading/erase-reading.handler.js';
-import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
+import { GenerateReadingJob, InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
 import { TestReadingSweep } from '#readings/application/sweep-test-readings/test-reading-sweep.js';
 import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '#readings/application/reading-timers.js';
@@ -52,9 +51,8 @@ import { ReadingQuery } from '#readings/read-models/reading/reading.query.js';
 import { createReadingExecutor } from '#readings/reading.executor.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
 import { fanOutConsumer } from '#webhooks/processes/fan-out.consumer.js';
-import { GetPaperHandler } from '#workspaces/application/choose/choose.handlers.js';
+import { GetPaperHandler, createWorkspaceExecutor } from '#workspaces/application/workspaces.js';
 import { GetPaper } from '#workspaces/contracts/index.js';
-import { createWorkspaceExecutor } from '#workspaces/workspace.executor.js';
 import type { Scheduler } from './scheduler.js';
 import type { Config } from '../../../../apps/service/src/settings.js';
 

@@ -1,0 +1,346 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { type Clock, instant } from '#event-sourcing/core/clock.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { CLOCK } from '#platform/tokens.js';
+import {
+  AdjustPortalSession,
+  EndPortalSession,
+  EnterPortal,
+  FindPortalLink,
+  FindPortalSession,
+  keyStands,
+  LINK_SECONDS,
+  ListPortalSessions,
+  LONGEST_SESSION_SECONDS,
+  type OpenedPortal,
+  OpenPortal,
+  type PortalLanguage,
+  type PortalSession,
+  type PortalSessionSummary,
+  type PortalTerms,
+} from '../contracts/index.js';
+
+/** A session that has not begun. Instants are RFC 3339. */
+export interface NewPortalSession extends PortalTerms {
+  readonly sessionId: string;
+  readonly workspaceId: string;
+  readonly keyId: string | null;
+  readonly openedBy: string;
+  readonly createdAt: string;
+  readonly linkHash: Buffer;
+  readonly linkExpiresAt: string;
+}
+
+/** How long the workspace sees sessions that have ended. */
+const KEPT_FOR = '30 days';
+/** More than are added, so that none accumulate, and few enough that nobody waits for them. */
+const FORGOTTEN_WITH_EACH = 100;
+
+/**
+ * Sessions of a workspace that its keys have open, with links that still work: one for each of a thousand people. Whoever
+ * opens more has a loop. Requests at the same time may exceed it by as many.
+ */
+export const MOST_OPEN = 1_000;
+
+/** A link that works at an instant. */
+const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null`;
+/** What a session needs of the key that opened it. @param now a parameter of the statement */
+const openerStands = (now: string): string => `(session.key_id is null or exists (
+  select from workspaces.api_key as key where key.key_id = session.key_id and ${keyStands(now)}))`;
+const OPENER_STANDS = openerStands('$2');
+
+interface Row {
+  readonly session_id: string;
+  readonly workspace_id: string;
+  readonly key_id: string | null;
+  readonly scopes: readonly string[];
+  readonly modes: readonly Mode[];
+  readonly mode: Mode;
+  readonly language: PortalLanguage;
+  readonly time_zone: string;
+  readonly return_url: string | null;
+  readonly expires_at: Date;
+}
+
+/** Sessions of the portal are rows, not events: they pass, and no decision depends on them. */
+@Injectable()
+export class PortalSessionStore {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  /**
+   * Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead.
+   * @returns whether it was added: a key opens none beyond MOST_OPEN
+   */
+  async add(session: NewPortalSession): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `with forgotten as (
+         delete from workspaces.portal_session where ctid = any (array(
+           select ctid from workspaces.portal_session
+           where expires_at < least($12::timestamptz, now()) - interval '${KEPT_FOR}'
+           order by expires_at limit ${FORGOTTEN_WITH_EACH} for update skip locked))
+       )
+       insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
+         language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
+       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
+       where $3::text is null or ${MOST_OPEN} > (
+         select count(*) from workspaces.portal_session as session
+         where workspace_id = $2 and key_id is not null and ended_at is null and expires_at > $12::timestamptz
+           and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
+           and ${openerStands('$12')})`,
+      [
+        session.sessionId,
+        session.workspaceId,
+        session.keyId,
+        session.openedBy,
+        session.scopes,
+        session.modes,
+        session.modes[0],
+        session.language,
+        session.timeZone,
+        session.returnUrl,
+        session.ttlSeconds,
+        session.createdAt,
+        session.linkHash,
+        session.linkExpiresAt,
+      ],
+    );
+    return rowCount === 1;
+  }
+
+  async findLink(
+    linkHash: Buffer,
+    now: string,
+  ): Promise<Pick<PortalSession, 'workspaceId' | 'language'> | null> {
+    const { rows } = await this.pool.query<{ workspaceId: string; language: PortalLanguage }>(
+      `select workspace_id as "workspaceId", language from workspaces.portal_session as session
+       where ${LINK_WORKS} and ${OPENER_STANDS}`,
+      [linkHash, now],
+    );
+    return rows[0] ?? null;
+  }
+
+  /**
+   * Begins the session of a link: one statement, so that of two browsers with the link one gets in.
+   * @returns how long it lasts, seconds; `null` when the link does not work
+   */
+  async begin(linkHash: Buffer, secretHash: Buffer, now: string): Promise<number | null> {
+    const { rows } = await this.pool.query<{ ttl_seconds: number }>(
+      `update workspaces.portal_session as session
+       set link_sha256 = null, secret_sha256 = $3, started_at = $2,
+           expires_at = $2::timestamptz + ttl_seconds * interval '1 second'
+       where ${LINK_WORKS} and ${OPENER_STANDS}
+       returning ttl_seconds`,
+      [linkHash, now, secretHash],
+    );
+    return rows[0]?.ttl_seconds ?? null;
+  }
+
+  async find(secretHash: Buffer, now: string): Promise<PortalSession | null> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'portal-session',
+      text: `select session_id, workspace_id, key_id, scopes, modes, mode, language, time_zone, return_url, expires_at
+             from workspaces.portal_session as session
+             where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${OPENER_STANDS}`,
+      values: [secretHash, now],
+    });
+    const [row] = rows;
+    return row
+      ? {
+          sessionId: row.session_id,
+          workspaceId: row.workspace_id,
+          keyId: row.key_id,
+          scopes: row.scopes,
+          modes: row.modes,
+          mode: row.mode,
+          language: row.language,
+          timeZone: row.time_zone,
+          returnUrl: row.return_url,
+          expiresAt: row.expires_at.toISOString(),
+        }
+      : null;
+  }
+
+  async adjust(
+    sessionId: string,
+    { mode, language, timeZone }: AdjustPortalSession['change'],
+  ): Promise<void> {
+    await this.pool.query(
+      `update workspaces.portal_session
+       set mode = case when $2 = any (modes) then $2 else mode end,
+           language = coalesce($3, language), time_zone = coalesce($4, time_zone)
+       where session_id = $1`,
+      [sessionId, mode ?? null, language ?? null, timeZone ?? null],
+    );
+  }
+
+  /** @param sees a session that has none of these modes is `unknown` */
+  async end(
+    workspaceId: string,
+    sees: readonly Mode[],
+    sessionId: string,
+    now: string,
+  ): Promise<'ended' | 'unknown' | 'foreign'> {
+    const { rows } = await this.pool.query<{ ended: boolean }>(
+      `with ended as (
+         update workspaces.portal_session
+         set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
+         where workspace_id = $1 and session_id = $2 and modes && $4
+         returning true)
+       select exists (select from ended) as ended from workspaces.portal_session
+       where session_id = $2 and (workspace_id <> $1 or modes && $4)`,
+      [workspaceId, sessionId, now, sees],
+    );
+    const [row] = rows;
+    return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
+  }
+
+  async page(
+    workspaceId: string,
+    sees: readonly Mode[],
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly PortalSessionSummary[]> {
+    const { rows } = await this.pool.query<
+      Row & { opened_by: string; created_at: Date; started_at: Date | null; ended_at: Date | null }
+    >(
+      `select session_id, opened_by, scopes, modes, created_at, started_at, expires_at, ended_at
+       from workspaces.portal_session
+       where workspace_id = $1 and modes && $5 and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
+       order by created_at desc, session_id desc limit $2`,
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
+    );
+    return rows.map((row) => ({
+      sessionId: row.session_id,
+      openedBy: row.opened_by,
+      scopes: row.scopes,
+      modes: row.modes,
+      createdAt: row.created_at.toISOString(),
+      startedAt: row.started_at?.toISOString() ?? null,
+      expiresAt: row.expires_at.toISOString(),
+      endedAt: row.ended_at?.toISOString() ?? null,
+    }));
+  }
+}
+
+/** 256 bits, which nobody guesses: no slow hash is needed. */
+const SECRET_BYTES = 32;
+const SHAPE = /^[\w-]{43}$/;
+
+const makeSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
+
+/** `null` for a wrong shape, which costs no query. */
+const hashOf = (secret: string): Buffer | null =>
+  SHAPE.test(secret) ? createHash('sha256').update(secret, 'ascii').digest() : null;
+
+@CommandHandler(OpenPortal)
+export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ workspaceId, terms, keyId, actor }: OpenPortal): Promise<OpenedPortal | null> {
+    const token = makeSecret();
+    const sessionId = randomUUID();
+    const now = this.clock.now();
+    const linkExpiresAt = instant(now + LINK_SECONDS * 1_000);
+    const isAdded = await this.sessions.add({
+      ...terms,
+      sessionId,
+      workspaceId,
+      keyId,
+      openedBy: actor,
+      createdAt: instant(now),
+      linkHash: hashOf(token)!,
+      linkExpiresAt,
+    });
+    return isAdded ? { sessionId, token, linkExpiresAt } : null;
+  }
+}
+
+@QueryHandler(FindPortalLink)
+export class FindPortalLinkHandler implements IQueryHandler<FindPortalLink> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ token }: FindPortalLink) {
+    const link = hashOf(token);
+    return link && this.sessions.findLink(link, instant(this.clock.now()));
+  }
+}
+
+@CommandHandler(EnterPortal)
+export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ token }: EnterPortal): Promise<{ secret: string; seconds: number } | null> {
+    const link = hashOf(token);
+    if (!link) return null;
+    const secret = makeSecret();
+    const seconds = await this.sessions.begin(link, hashOf(secret)!, instant(this.clock.now()));
+    return seconds === null ? null : { secret, seconds };
+  }
+}
+
+@QueryHandler(FindPortalSession)
+export class FindPortalSessionHandler implements IQueryHandler<FindPortalSession> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ secret }: FindPortalSession): Promise<PortalSession | null> {
+    const hash = hashOf(secret);
+    return hash && this.sessions.find(hash, instant(this.clock.now()));
+  }
+}
+
+@CommandHandler(AdjustPortalSession)
+export class AdjustPortalSessionHandler implements ICommandHandler<AdjustPortalSession> {
+  constructor(private readonly sessions: PortalSessionStore) {}
+
+  execute({ sessionId, change }: AdjustPortalSession): Promise<void> {
+    return this.sessions.adjust(sessionId, change);
+  }
+}
+
+@CommandHandler(EndPortalSession)
+export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession> {
+  constructor(
+    private readonly sessions: PortalSessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ workspaceId, sees, sessionId }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
+    return this.sessions.end(workspaceId, sees, sessionId, instant(this.clock.now()));
+  }
+}
+
+@QueryHandler(ListPortalSessions)
+export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessions> {
+  constructor(private readonly sessions: PortalSessionStore) {}
+
+  execute({ workspaceId, sees, limit, after }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
+    return this.sessions.page(workspaceId, sees, limit, after);
+  }
+}
+
+export const PORTAL_HANDLERS = [
+  PortalSessionStore,
+  OpenPortalHandler,
+  FindPortalLinkHandler,
+  EnterPortalHandler,
+  FindPortalSessionHandler,
+  AdjustPortalSessionHandler,
+  EndPortalSessionHandler,
+  ListPortalSessionsHandler,
+];

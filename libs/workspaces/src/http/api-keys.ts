@@ -1,0 +1,546 @@
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOperation, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { IsArray, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
+import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Clock } from '#event-sourcing/core/clock.js';
+import { type Mode, MODES } from '#event-sourcing/core/mode.js';
+import { Accepts, API_KEY_CHALLENGE, Caller, type Principal } from '#platform/auth/authentication.js';
+import {
+  API_KEY_SCOPES,
+  expandScopes,
+  PERSONS_SCOPE,
+  SHOW_PERSONS,
+  WRITABLE_SCOPES,
+} from '#platform/auth/scopes.js';
+import { ownRequest } from '#platform/cqrs/own-request.js';
+import { IfSent, IfSentAndNotNull, listType, stringType } from '#platform/http/body-rules.js';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import { parseInstant } from '#platform/http/instant.js';
+import { apiPage, apiSchema, instant, text } from '#platform/http/openapi/api-schema.js';
+import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
+import { OptionalBody } from '#platform/http/optional-body.pipe.js';
+import { PageCursors } from '#platform/http/page-cursor.js';
+import { type FieldError, invalidRequest, Problem } from '#platform/http/problem.js';
+import { RequestSeed } from '#platform/http/request-seed.js';
+import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
+import { isLonger } from '#platform/text/is-longer.js';
+import { CLOCK } from '#platform/tokens.js';
+import {
+  ApiKeyIsKnown,
+  type ApiKeySummary,
+  type BeyondCaller,
+  IssueApiKey,
+  type KeyManager,
+  type KeyRefusal,
+  LONGEST_LABEL,
+  RevokeApiKey,
+  RotateApiKey,
+} from '../contracts/index.js';
+import { MOST_NETWORKS, networkText, readNetwork } from '../contracts/networks.js';
+import { ApiKeyQuery } from '../read-models/queries.js';
+
+/** The routes of a workspace's API keys. */
+export const ApiKeyRoutes = () => applyDecorators(Controller('api/v1/keys'), ApiTags('Keys'));
+
+/** Declares that a route shows keys. */
+export const ReadsKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:read' });
+/** Declares that a route issues or ends keys. */
+export const WritesKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:write' });
+
+/** What a caller may do with keys. */
+export const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal): KeyManager => ({
+  keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : (openedBy ?? null),
+  sees,
+  ...(authMode === 'session' && {
+    scopes,
+    hides: scopes.includes(PERSONS_SCOPE) ? [] : SHOW_PERSONS,
+  }),
+});
+
+const EXAMPLE_ID = 'Ab3dE6gH';
+
+export const NAMED_KEY = { description: 'The `keyId` of the key: not a secret', example: EXAMPLE_ID };
+
+const KEY_ID = /^[0-9A-Za-z]{8}$/;
+const facts = {
+  keyId: text(KEY_ID).describe('Names the key; not a secret'),
+  label: z.string().nullable().describe('As given when it was issued'),
+  mode: z.enum(MODES).describe('It makes and sees only resources of this mode'),
+  // Open for clients: v1 may add scopes.
+  scopes: z
+    .array(z.string())
+    .describe(`What it may do: ${API_KEY_SCOPES.map((one) => `\`${one}\``).join(', ')}`),
+  networks: z.array(z.string()).describe('Networks that it works from, in CIDR notation; empty: everywhere'),
+  expiresAt: instant()
+    .nullable()
+    .describe('When it stops working, also after a rotation; null: it does not expire'),
+};
+const example = {
+  keyId: EXAMPLE_ID,
+  label: 'nightly export',
+  mode: 'live' as const,
+  scopes: ['readings:read', 'documents:read'],
+  networks: ['203.0.113.0/24'],
+  expiresAt: null,
+};
+
+const exampleKey = {
+  ...example,
+  issuedAt: '2026-04-04T09:30:00.000Z',
+  revokedAt: null,
+  lastUsedAt: '2026-05-12T14:00:00.000Z',
+};
+
+const apiKeySchema = apiSchema<ApiKeySummary>(
+  'ApiKey',
+  z.object({
+    ...facts,
+    issuedAt: instant().describe('When it was issued'),
+    revokedAt: instant().nullable().describe('Since when it is refused; null: it was not revoked'),
+    lastUsedAt: instant()
+      .nullable()
+      .describe('The hour of its last use, recorded within seconds; null: never used'),
+  }),
+  'An API key, without its secret.',
+  exampleKey,
+);
+
+export const apiKeysSchema = apiPage(
+  'ApiKeys',
+  apiKeySchema,
+  'A page of the keys of the workspace, newest first, including revoked and expired ones.',
+  exampleKey,
+);
+
+const EXAMPLE_KEY = 'ek_live_Ab3dE6gH_4rT9vXk2LmQ8sYw1ZbN6cD0pF3hJ5kM70a1B2c';
+const issuedKey = {
+  ...facts,
+  apiKey: z
+    .string()
+    .optional()
+    .describe('Shown this once; an answer repeated for an `Idempotency-Key` is without it'),
+};
+
+export const issuedApiKeySchema = apiSchema(
+  'IssuedApiKey',
+  z.object(issuedKey),
+  'A key that was just issued.',
+  { ...example, apiKey: EXAMPLE_KEY },
+);
+
+export const rotatedApiKeySchema = apiSchema(
+  'RotatedApiKey',
+  z.object({
+    ...issuedKey,
+    previousKeyId: text(KEY_ID).describe('The key that this one replaces'),
+    previousExpiresAt: instant().describe('When the previous key stops working'),
+  }),
+  'A key that was just issued in place of another.',
+  {
+    ...example,
+    apiKey: EXAMPLE_KEY,
+    previousKeyId: 'Zz9yX8wV',
+    previousExpiresAt: '2026-05-13T09:30:00.000Z',
+  },
+);
+
+const unknownKey = (): Problem => new Problem('not_found', { detail: 'There is no such API key' });
+
+/** @throws Problem for text that can be no key's id */
+export const requireKeyId = (text: string): void => {
+  if (!/^[0-9A-Za-z]{8}$/.test(text)) throw unknownKey();
+};
+
+/** The problem for a key that the workspace does not have, or not in a mode that the caller sees. */
+export const absentKey = async (keys: ApiKeyQuery, keyId: string, workspaceId: string): Promise<Problem> => {
+  const row = await keys.find(keyId);
+  return row && row.workspaceId !== workspaceId ? new Problem('wrong_workspace') : unknownKey();
+};
+
+/** The problem for each refusal to issue or rotate a key. */
+export const problemOf = (refusal: KeyRefusal): Problem => {
+  switch (refusal.outcome) {
+    case 'unknown_workspace':
+      return new Problem('wrong_workspace');
+    case 'unknown_key':
+      return unknownKey();
+    case 'own_key_ended':
+      return new Problem('unauthenticated', { headers: { 'WWW-Authenticate': API_KEY_CHALLENGE } });
+    case 'key_limit_reached':
+      return new Problem('key_limit_reached', {
+        detail: `A workspace has at most ${refusal.limit} active keys, and ten times as many with expired ones; revoke some`,
+      });
+    case 'beyond_caller':
+      return beyond(refusal);
+  }
+};
+
+const beyond = (refusal: BeyondCaller): Problem => {
+  if (refusal.term === 'persons')
+    return new Problem('scope_missing', {
+      detail: `A session without ${PERSONS_SCOPE} gives no key ${SHOW_PERSONS.join(', ')}`,
+      members: { scope: PERSONS_SCOPE },
+    });
+  if (refusal.term !== 'scopes' && refusal.term !== 'never')
+    return invalidRequest([OUT_OF_REACH[refusal.term]]);
+  const { scope } = refusal;
+  return refusal.term === 'never'
+    ? new Problem('auth_mode_not_allowed', {
+        detail: `This kind of credential gives no key the scope ${scope}`,
+      })
+    : new Problem('scope_missing', {
+        detail: `An API key gives only scopes that it has, and it lacks ${scope}`,
+        members: { scope },
+      });
+};
+
+const notAllowed = (pointer: string, detail: string) => ({ pointer, code: 'not_allowed', detail });
+
+const OUT_OF_REACH = {
+  mode: notAllowed('/mode', 'must be the mode of the credential that issues the key'),
+  networks: notAllowed('/networks', 'must be within the networks of the key that issues it'),
+  expiresAt: notAllowed('/expiresAt', 'must not be after the end of the key that issues it'),
+} as const;
+
+/** Longest wait until authentication knows a new key, milliseconds. */
+const KNOWN_WITHIN_MS = 2_000;
+const ASK_EVERY_MS = 25;
+
+/** Waits until a new key works, but not long: a worker may be late. */
+export const untilKnown = async (queries: QueryBus, keyId: string): Promise<void> => {
+  for (const deadline = Date.now() + KNOWN_WITHIN_MS; Date.now() < deadline; await delay(ASK_EVERY_MS)) {
+    if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
+  }
+};
+
+@ApiKeyRoutes()
+export class ListApiKeysController {
+  constructor(
+    private readonly keys: ApiKeyQuery,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get()
+  @ReadsKeys()
+  @ApiOperation({
+    operationId: 'listApiKeys',
+    summary: 'List the API keys of the workspace',
+    description:
+      'Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.',
+  })
+  @Answers(200, 'A page of keys', apiKeysSchema)
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Caller() { workspaceId, sees }: Principal,
+  ) {
+    const scope = ['keys', workspaceId, ...sees] as const;
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const keys = await this.keys.page(workspaceId, sees, page.limit + 1, page.after);
+    return this.cursors.page(keys, page.limit, ({ issuedAt, keyId }) => [issuedAt, keyId], ...scope);
+  }
+}
+
+/** Longer than any network in CIDR notation. */
+const LONGEST_NETWORK = 64;
+
+/** Body of POST /api/v1/keys. */
+@ApiSchema({ name: 'IssueApiKey' })
+export class IssueApiKeyDto implements SelfChecking {
+  /** What the key is for, 1 to 100 characters. */
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: LONGEST_LABEL,
+    description: 'What the key is for',
+    examples: ['nightly export'],
+  })
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  label?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: [...MODES],
+    description:
+      'Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token',
+    examples: ['live'],
+  })
+  @IfSent()
+  @IsIn(MODES, { message: `must be one of ${MODES.join(', ')}`, context: { code: 'invalid_value' } })
+  mode?: Mode;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', enum: [...WRITABLE_SCOPES] },
+    minItems: 1,
+    description:
+      'What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has',
+    examples: [['readings:read', 'readings:write', 'documents:read']],
+  })
+  @IfSent()
+  @IsArray(listType)
+  scopes?: string[];
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: LONGEST_NETWORK },
+    maxItems: MOST_NETWORKS,
+    description:
+      'Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key',
+    examples: [['203.0.113.0/24', '2001:db8::/32']],
+  })
+  @IfSent()
+  @IsArray(listType)
+  networks?: string[];
+
+  /** RFC 3339 instant after which the key is refused; left out or null: it does not expire. */
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    format: 'date-time',
+    description:
+      'When the key stops working; null or absent: never, or for a caller with an API key, when that key does',
+    examples: ['2027-12-31T00:00:00Z'],
+  })
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  expiresAt?: string | null;
+
+  /** The networks as they are stored; `null` when none are asked for. */
+  canonicalNetworks(): readonly string[] | null {
+    return this.networks ? [...new Set(this.networks.map((text) => networkText(readNetwork(text)!)))] : null;
+  }
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    return [
+      ...(sound('label') ? labelErrors(this.label) : []),
+      ...(sound('scopes') ? scopeErrors(this.scopes) : []),
+      ...(sound('networks') ? networkErrors(this.networks) : []),
+      ...(sound('expiresAt') ? expiryErrors(this.expiresAt) : []),
+    ];
+  }
+}
+
+const labelErrors = (label: string | null | undefined): FieldError[] => {
+  if (typeof label !== 'string' || (label !== '' && !isLonger(label, LONGEST_LABEL))) return [];
+  const detail = `must have 1 to ${LONGEST_LABEL} characters`;
+  return [{ pointer: '/label', code: label === '' ? 'too_short' : 'too_long', detail }];
+};
+
+const scopeErrors = (scopes: readonly unknown[] | undefined): FieldError[] => {
+  const allowed = `must be one of ${WRITABLE_SCOPES.join(', ')}`;
+  if (scopes?.length === 0)
+    return [{ pointer: '/scopes', code: 'too_short', detail: 'must name at least one scope' }];
+  if (scopes && scopes.length > 2 * API_KEY_SCOPES.length)
+    return [{ pointer: '/scopes', code: 'too_long', detail: 'must name each scope once' }];
+  return (scopes ?? []).flatMap((scope, index) =>
+    (WRITABLE_SCOPES as readonly unknown[]).includes(scope)
+      ? []
+      : [{ pointer: `/scopes/${index}`, code: 'unknown_scope', detail: allowed }],
+  );
+};
+
+const networkErrors = (networks: readonly unknown[] | undefined): FieldError[] => {
+  if (networks && networks.length > MOST_NETWORKS) {
+    const detail = `must have at most ${MOST_NETWORKS} networks`;
+    return [{ pointer: '/networks', code: 'too_long', detail }];
+  }
+  const detail =
+    'must be a network such as 203.0.113.0/24 or 2001:db8::/32, without bits set after the prefix';
+  return (networks ?? []).flatMap((text, index) =>
+    typeof text === 'string' && readNetwork(text)
+      ? []
+      : [{ pointer: `/networks/${index}`, code: 'invalid_network', detail }],
+  );
+};
+
+const expiryErrors = (expiresAt: string | null | undefined): FieldError[] =>
+  typeof expiresAt === 'string' && parseInstant(expiresAt) === null
+    ? [
+        {
+          pointer: '/expiresAt',
+          code: 'invalid_value',
+          detail: 'must be an RFC 3339 instant such as 2027-12-31T00:00:00Z',
+        },
+      ]
+    : [];
+
+@ApiKeyRoutes()
+export class IssueApiKeyController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Post()
+  @WritesKeys()
+  @HttpCode(201)
+  @ShownOnce('apiKey')
+  @ApiOperation({
+    operationId: 'issueApiKey',
+    summary: 'Issue an API key',
+    description:
+      'Only this response contains the key. The key works at once. A caller with an API key gives no more than that key has, and never `keys:write`.',
+  })
+  @Answers(201, 'The key', issuedApiKeySchema, ['Location'])
+  @Refuses('wrong_workspace', 'key_limit_reached')
+  async issue(
+    @Body() body: IssueApiKeyDto,
+    @Caller() caller: Principal,
+    @RequestSeed() seed: Buffer | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const answer = await this.commands.execute(
+      new IssueApiKey(
+        caller.workspaceId,
+        {
+          label: body.label ?? null,
+          mode: body.mode ?? caller.mode,
+          scopes: body.scopes ? expandScopes(body.scopes) : null,
+          networks: body.canonicalNetworks(),
+          expiresAt: this.future(body.expiresAt ?? null),
+        },
+        ownRequest(caller.actor, undefined, seed),
+        managerOf(caller),
+      ),
+    );
+    if (answer.outcome !== 'issued') throw problemOf(answer);
+    const { keyId, apiKey, terms } = answer;
+    await untilKnown(this.queries, keyId);
+    response.set('Location', `/api/v1/keys/${keyId}`);
+    return { keyId, apiKey, ...terms };
+  }
+
+  private future(expiresAt: string | null): string | null {
+    const expires = expiresAt === null ? null : parseInstant(expiresAt);
+    if (expires !== null && Date.parse(expires) <= this.clock.now()) {
+      throw invalidRequest([
+        { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },
+      ]);
+    }
+    return expires;
+  }
+}
+
+const LONGEST_OVERLAP_SECONDS = 604_800;
+const DAY_SECONDS = 86_400;
+
+const overlap = {
+  message: `must be a whole number of seconds from 0 to ${LONGEST_OVERLAP_SECONDS}`,
+  context: { code: 'invalid_value' },
+};
+
+/** Body of POST /api/v1/keys/{keyId}/rotate. */
+@ApiSchema({ name: 'RotateApiKey' })
+export class RotateApiKeyDto {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: LONGEST_OVERLAP_SECONDS,
+    default: DAY_SECONDS,
+    description: 'How long the previous key still works, in seconds; 0 revokes it',
+    examples: [3_600],
+  })
+  @IfSent()
+  @IsInt(overlap)
+  @Min(0, overlap)
+  @Max(LONGEST_OVERLAP_SECONDS, overlap)
+  overlapSeconds: number = DAY_SECONDS;
+}
+
+@ApiKeyRoutes()
+export class RotateApiKeyController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly keys: ApiKeyQuery,
+  ) {}
+
+  @Post(':keyId/rotate')
+  @WritesKeys()
+  @HttpCode(201)
+  @ShownOnce('apiKey')
+  @ApiOperation({
+    operationId: 'rotateApiKey',
+    summary: 'Replace an API key',
+    description:
+      'Issues a key with the label, mode, scopes, networks and expiry of this one. Only this response contains it. The previous key works for `overlapSeconds` more, and both count as active keys. With 0 it is revoked.',
+  })
+  @ApiBody({ type: RotateApiKeyDto, required: false })
+  @Names('keyId', 'not_found', NAMED_KEY)
+  @Answers(201, 'The new key', rotatedApiKeySchema, ['Location'])
+  @Refuses('key_limit_reached')
+  async rotate(
+    @Param('keyId') previousKeyId: string,
+    @OptionalBody() { overlapSeconds }: RotateApiKeyDto,
+    @Caller() caller: Principal,
+    @RequestSeed() seed: Buffer | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    requireKeyId(previousKeyId);
+    const { workspaceId, actor } = caller;
+    const answer = await this.commands.execute(
+      new RotateApiKey(
+        previousKeyId,
+        overlapSeconds,
+        ownRequest(actor, undefined, seed),
+        workspaceId,
+        managerOf(caller),
+      ),
+    );
+    if (answer.outcome === 'unknown_key') throw await absentKey(this.keys, previousKeyId, workspaceId);
+    if (answer.outcome !== 'rotated') throw problemOf(answer);
+    const { keyId, apiKey, terms, previousExpiresAt } = answer;
+    await untilKnown(this.queries, keyId);
+    response.set('Location', `/api/v1/keys/${keyId}`);
+    return { keyId, apiKey, ...terms, previousKeyId, previousExpiresAt };
+  }
+}
+
+@ApiKeyRoutes()
+export class RevokeApiKeyController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly keys: ApiKeyQuery,
+  ) {}
+
+  @Delete(':keyId')
+  @WritesKeys()
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description:
+      'Every process refuses the key at once, or within seconds while it cannot reach its database. Revoking it again changes nothing.',
+  })
+  @Names('keyId', 'not_found', NAMED_KEY)
+  @Answers(204, 'The key is revoked')
+  async revoke(
+    @Param('keyId') keyId: string,
+    @Caller() { workspaceId, actor, sees }: Principal,
+  ): Promise<void> {
+    requireKeyId(keyId);
+    const { outcome } = await this.commands.execute(
+      new RevokeApiKey(keyId, null, ownRequest(actor), workspaceId, sees),
+    );
+    if (outcome === 'unknown_key') throw await absentKey(this.keys, keyId, workspaceId);
+  }
+}

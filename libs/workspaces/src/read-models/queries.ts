@@ -1,0 +1,188 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import type { Pool } from 'pg';
+import { instant } from '#event-sourcing/core/clock.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import { type Mode, MODES } from '#event-sourcing/core/mode.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../application/workspaces.js';
+import {
+  ApiKeyIsKnown,
+  type ApiKeySummary,
+  GetWorkspace,
+  ListApiKeys,
+  ListWorkspaces,
+  workspaceEvents,
+  WorkspaceExists,
+  type WorkspaceSummary,
+} from '../contracts/index.js';
+import { type Network, readNetwork } from '../contracts/networks.js';
+
+/** The channel on which PostgreSQL notifies every API process of a revoked key's id. */
+export const API_KEY_REVOKED = 'api_key_revoked';
+
+/** SQL that sends the notification when its transaction commits. */
+export const notifyRevoked = (keyId: string): Statement =>
+  sql`select pg_notify(${API_KEY_REVOKED}, ${keyId})`;
+
+export interface ApiKeyRow {
+  readonly workspaceId: string;
+  /** Lowercase hex SHA-256 of the secret. */
+  readonly hash: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly mode: Mode;
+  readonly scopes: readonly string[];
+  /** CIDR ranges that the key works from; none: everywhere. */
+  readonly networks: readonly Network[];
+}
+
+@Injectable()
+export class ApiKeyQuery {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async find(keyId: string): Promise<ApiKeyRow | null> {
+    const { rows } = await this.pool.query<Omit<ApiKeyRow, 'networks'> & { networks: readonly string[] }>({
+      name: 'api-key',
+      text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt",
+                    mode, scopes, networks
+             from workspaces.api_key where key_id = $1`,
+      values: [keyId],
+    });
+    const [row] = rows;
+    return row ? { ...row, networks: row.networks.map(stored) } : null;
+  }
+
+  /**
+   * Ends a key whose revocation is in the log, and notifies every API process. @param at milliseconds since the epoch
+   */
+  async close(keyId: string, at: number): Promise<void> {
+    await this.pool.query(
+      `with closed as (
+         update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null
+       ) select pg_notify('${API_KEY_REVOKED}', $1)`,
+      [keyId, instant(at)],
+    );
+  }
+
+  /** Shortens the life of a key whose replacement is in the log. @param endsAt milliseconds since the epoch */
+  async shorten(keyId: string, endsAt: number): Promise<void> {
+    await this.pool.query(
+      'update workspaces.api_key set expires_at = least(expires_at, $2::timestamptz) where key_id = $1',
+      [keyId, instant(endsAt)],
+    );
+  }
+
+  /** Keys of a workspace and of these modes, newest first, after the last key of the page before (`issuedAt`, `keyId`). */
+  async page(
+    workspaceId: string,
+    sees: readonly Mode[],
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly ApiKeySummary[]> {
+    const { rows } = await this.pool.query<{
+      keyId: string;
+      label: string | null;
+      mode: Mode;
+      scopes: readonly string[];
+      networks: readonly string[];
+      issuedAt: Date;
+      expiresAt: Date | null;
+      revokedAt: Date | null;
+      lastUsedAt: Date | null;
+    }>(
+      // A part for each mode: an index has the keys of one in this order.
+      `select key_id as "keyId", label, mode, scopes, networks, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
+              used_at as "lastUsedAt"
+       from unnest($5::text[]) as seen (of_mode) cross join lateral (
+         select * from workspaces.api_key
+         where workspace_id = $1 and mode = of_mode and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
+         order by issued_at desc, key_id desc limit $2
+       ) key
+       left join workspaces.api_key_use using (key_id)
+       order by issued_at desc, key_id desc limit $2`,
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
+    );
+    return rows.map(({ issuedAt, expiresAt, revokedAt, lastUsedAt, ...key }) => ({
+      ...key,
+      issuedAt: issuedAt.toISOString(),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      revokedAt: revokedAt?.toISOString() ?? null,
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    }));
+  }
+}
+
+/** A network that cannot be read must not open the key to everyone. */
+const stored = (text: string): Network => {
+  const network = readNetwork(text);
+  if (!network) throw new TypeError('A stored network cannot be read');
+  return network;
+};
+
+@QueryHandler(ApiKeyIsKnown)
+export class ApiKeyIsKnownHandler implements IQueryHandler<ApiKeyIsKnown> {
+  constructor(private readonly keys: ApiKeyQuery) {}
+
+  async execute({ keyId }: ApiKeyIsKnown): Promise<boolean> {
+    return (await this.keys.find(keyId)) !== null;
+  }
+}
+
+@QueryHandler(ListApiKeys)
+export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {
+  constructor(private readonly keys: ApiKeyQuery) {}
+
+  execute({ workspaceId, limit, after }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
+    return this.keys.page(workspaceId, MODES, limit, after);
+  }
+}
+
+@QueryHandler(WorkspaceExists)
+export class WorkspaceExistsHandler implements IQueryHandler<WorkspaceExists> {
+  constructor(@Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor) {}
+
+  async execute({ workspaceId }: WorkspaceExists): Promise<boolean> {
+    const { state } = await this.executor.load(workspaceId);
+    return state.open;
+  }
+}
+
+@QueryHandler(GetWorkspace)
+export class GetWorkspaceHandler implements IQueryHandler<GetWorkspace> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  /** The first event has it. */
+  async execute({ workspaceId }: GetWorkspace): Promise<Pick<WorkspaceSummary, 'name' | 'openedAt'> | null> {
+    const stream = streamName(workspaceEvents.category, workspaceId);
+    for await (const stored of this.store.read(stream, { limit: 1 })) {
+      const event = decodeOrShow(workspaceEvents, stored);
+      if (!isOpaque(event) && event.type === 'WorkspaceOpened')
+        return { name: event.data.name, openedAt: event.metadata.occurredAt };
+    }
+    return null;
+  }
+}
+
+@QueryHandler(ListWorkspaces)
+export class ListWorkspacesHandler implements IQueryHandler<ListWorkspaces> {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async execute(): Promise<readonly WorkspaceSummary[]> {
+    const { rows } = await this.pool.query<{ id: string; name: string; at: Date; keys: number }>(
+      `select w.workspace_id as id, w.name, w.opened_at as at,
+              count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))::int as keys
+       from workspaces.workspace w left join workspaces.api_key k using (workspace_id)
+       group by w.workspace_id order by w.opened_at, w.workspace_id limit 1000`,
+    );
+    return rows.map(({ id, name, at, keys }) => ({
+      workspaceId: id,
+      name,
+      openedAt: at.toISOString(),
+      activeKeys: keys,
+    }));
+  }
+}
