@@ -8,29 +8,25 @@ import type { Principal } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
-import type { Config } from '../settings.js';
 import {
+  ALGORITHMS,
   FetchedKeys,
   fixedKeys,
   type IssuerKeys,
   KEY_SET_BOUNDS,
   KeysUnavailable,
+  type Named,
+  type TokenSettings,
   type VerificationKey,
 } from './issuer-keys.js';
 
 /** What a token says of itself, unverified. */
-export interface TokenShape {
-  readonly algorithm: Algorithm;
-  /** The key's name, if the token gives one. */
-  readonly kid: string | null;
+export interface TokenShape extends Named {
   /** The parsed payload, an object. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Bytes. */
   readonly signatureLength: number;
 }
-
-export const ALGORITHMS = ['EdDSA', 'RS256'] as const;
-export type Algorithm = (typeof ALGORITHMS)[number];
 
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** RFC 7519, RFC 9068; the media type's prefix may be left out (RFC 7515, 4.1.9). */
@@ -136,8 +132,6 @@ export const readClaims = (
 const livesTooLong = ({ iat, exp }: TokenClaims, nowS: number): boolean =>
   exp - nowS > MAX_LIFE_S + CLOCK_TOLERANCE_S ||
   (iat !== undefined && (exp - iat > MAX_LIFE_S || iat - nowS > CLOCK_TOLERANCE_S));
-
-export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
 
 /** A longer bearer token (bytes) is not checked. */
 const LONGEST_TOKEN = 8_192;

@@ -6,7 +6,19 @@ import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { CONFIG } from '#platform/tokens.js';
 import { ExamineIssuerKeys, type IssuerKeysReport } from '../contracts/index.js';
-import type { TokenSettings, Algorithm, TokenShape } from './bearer.authenticator.js';
+import type { Config } from '../settings.js';
+
+export const ALGORITHMS = ['EdDSA', 'RS256'] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
+
+export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
+
+/** How a token names its key. */
+export interface Named {
+  readonly algorithm: Algorithm;
+  /** The key's name, if the token gives one. */
+  readonly kid: string | null;
+}
 
 export interface FetchLimits {
   /** For the whole exchange, milliseconds. */
@@ -122,7 +134,7 @@ export const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
 /** The key that signed a token: the one it names, or the only one when it names none. */
 export const findKey = (
   keys: readonly VerificationKey[],
-  { kid, algorithm }: Pick<TokenShape, 'kid' | 'algorithm'>,
+  { kid, algorithm }: Named,
 ): VerificationKey | null => {
   const found = keys.filter((one) => one.algorithm === algorithm && (kid === null || one.kid === kid));
   return found.length === 1 ? found[0]! : null;
@@ -181,8 +193,6 @@ const [FRESH_MS, STALE_MS] = [600_000, 3_600_000];
 const COOLDOWN_MS = 30_000;
 /** The pause after a failure (ms). */
 const RETRY_MS = 5_000;
-
-export type Named = Pick<TokenShape, 'kid' | 'algorithm'>;
 
 /** Where the issuer's public keys come from. */
 export interface IssuerKeys {

@@ -4,8 +4,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
-import { BearerAuthenticator, type TokenSettings } from './bearer.authenticator.js';
-import { KEY_SET_BOUNDS } from './issuer-keys.js';
+import { BearerAuthenticator } from './bearer.authenticator.js';
+import { KEY_SET_BOUNDS, type TokenSettings } from './issuer-keys.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
 const ISSUER = 'https://portal.example';

@@ -1,6 +1,7 @@
 import { KeyObject as KeyObjects, sign as signBytes, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose';
-import { BearerAuthenticator, type TokenSettings } from '../bearer.authenticator.js';
+import { BearerAuthenticator } from '../bearer.authenticator.js';
+import type { TokenSettings } from '../issuer-keys.js';
 
 export const NOW_S = Date.parse('2026-04-10T12:00:00.000Z') / 1_000;
 export const ISSUER = 'https://portal.example';
