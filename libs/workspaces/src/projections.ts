@@ -2,9 +2,16 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import type { Mode } from '#event-sourcing/core/mode.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
+import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import { view } from '#event-sourcing/projections/view.js';
 import { type WorkspaceEvent, workspaceEvents } from './contracts/index.js';
-import { notifyRevoked } from './read-models/queries.js';
+
+/** The channel on which PostgreSQL notifies every API process of a revoked key's id. */
+export const API_KEY_REVOKED = 'api_key_revoked';
+
+/** SQL that sends the notification when its transaction commits. */
+export const notifyRevoked = (keyId: string): Statement =>
+  sql`select pg_notify(${API_KEY_REVOKED}, ${keyId})`;
 
 interface WorkspaceRow {
   readonly workspace_id: string;

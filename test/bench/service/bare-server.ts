@@ -12,7 +12,11 @@ import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { TokenBuckets } from '#platform/rate-limit/token-buckets.js';
 import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
-import { ApiKeyAuthenticator, KeyUse, RevokedKeys } from '#workspaces/authentication/api-key.authenticator.js';
+import {
+  ApiKeyAuthenticator,
+  KeyUse,
+  RevokedKeys,
+} from '#workspaces/authentication/api-key.authenticator.js';
 import { ApiKeyQuery } from '#workspaces/read-models/queries.js';
 import { serve } from '../serve.js';
 

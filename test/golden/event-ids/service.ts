@@ -20,7 +20,11 @@ import {
 } from '#publishing/application/publish-document/publish-document.job.js';
 import { RenderAttempts } from '#publishing/application/publish-document/render-attempts.js';
 import { PublishingModule } from '#publishing/publishing.module.js';
-import { GenerateReadingJob, THEME_CALCULATOR, type CalculationRequest } from '#readings/application/generate-reading/generate-reading.job.js';
+import {
+  GenerateReadingJob,
+  THEME_CALCULATOR,
+  type CalculationRequest,
+} from '#readings/application/generate-reading/generate-reading.job.js';
 import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '#readings/application/reading-timers.js';
 import { erasureProcess } from '#publishing/processes/erasure.process.js';

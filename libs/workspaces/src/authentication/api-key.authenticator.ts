@@ -12,7 +12,8 @@ import { Lanes, LanesFull } from '#platform/work/lanes.js';
 import { WrittenTogether } from '#platform/work/written-together.js';
 import { isWithin } from '../contracts/networks.js';
 import { isHashOf, parseApiKey } from '../domain/api-key.js';
-import { ApiKeyQuery, type ApiKeyRow, API_KEY_REVOKED } from '../read-models/queries.js';
+import { API_KEY_REVOKED } from '../projections.js';
+import { ApiKeyQuery, type ApiKeyRow } from '../read-models/queries.js';
 import type { Config } from '../settings.js';
 
 /** Far more keys than can be revoked while a row of one is still trusted. */

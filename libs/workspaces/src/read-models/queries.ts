@@ -5,7 +5,6 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
 import { type Mode, MODES } from '#event-sourcing/core/mode.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
-import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../application/workspaces.js';
@@ -20,13 +19,7 @@ import {
   type WorkspaceSummary,
 } from '../contracts/index.js';
 import { type Network, readNetwork } from '../contracts/networks.js';
-
-/** The channel on which PostgreSQL notifies every API process of a revoked key's id. */
-export const API_KEY_REVOKED = 'api_key_revoked';
-
-/** SQL that sends the notification when its transaction commits. */
-export const notifyRevoked = (keyId: string): Statement =>
-  sql`select pg_notify(${API_KEY_REVOKED}, ${keyId})`;
+import { API_KEY_REVOKED } from '../projections.js';
 
 export interface ApiKeyRow {
   readonly workspaceId: string;

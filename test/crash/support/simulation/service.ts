@@ -26,7 +26,10 @@ import { PublishDocumentJob } from '#publishing/application/publish-document/pub
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import { AbandonReadingHandler } from '#readings/application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from '#readings/application/erase-reading/erase-reading.handler.js';
-import { GenerateReadingJob, InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
+import {
+  GenerateReadingJob,
+  InputUnprocessable,
+} from '#readings/application/generate-reading/generate-reading.job.js';
 import { TestReadingSweep } from '#readings/application/sweep-test-readings/test-reading-sweep.js';
 import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '#readings/application/reading-timers.js';
