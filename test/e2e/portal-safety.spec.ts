@@ -244,9 +244,10 @@ describeInBrowser('the portal', () => {
   });
 
   it('asks for a new link when a session ends while a form is open', async () => {
-    const key = await customer.withKey('--scopes', 'portal:write,webhooks:read,webhooks:write');
+    const scopes = ['readings:read', 'webhooks:read', 'webhooks:write'];
+    const key = await customer.withKey('--scopes', ['portal:write', ...scopes].join());
     const { body } = await key.call<{ sessionId: string; url: string }>('POST', '/api/v1/portal/sessions', {
-      body: { scopes: ['webhooks:read', 'webhooks:write'] },
+      body: { scopes: [...scopes, 'persons:read'] },
     });
     const { page, context } = await browsers.person(stack.baseUrl);
     await enter(page, stack.baseUrl + new URL(body.url).pathname);
