@@ -155,6 +155,27 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
   });
 });
 
+describe('A live endpoint that is disabled', () => {
+  it('is sent no trial that waits, though that is about a test reading', async () => {
+    const { endpointId } = await service.create(receiver.url);
+    await service.happen(testReading(randomUUID()).completed());
+    await eventually(
+      async () => (await database.pool.query('select from webhooks.public_event')).rowCount === 1,
+    );
+    await database.pool.query(
+      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                      test, created_at)
+       select gen_random_uuid(), $1, workspace_id, event_id, gen_random_uuid(), 1, 'pending', now() + interval '1 day', true, now()
+       from webhooks.public_event`,
+      [endpointId],
+    );
+    await change(endpointId, false);
+    await eventually(async () => (await isEnabled(endpointId)) === false);
+    await service.skip();
+    expect([await count('skipped'), await count('pending')]).toEqual([1, 0]);
+  });
+});
+
 describe('An endpoint that no longer receives live events', () => {
   it('is sent none of those that wait, and still those of its other mode', async () => {
     receiver.answer = status(503, { 'retry-after': '3600' });

@@ -18,7 +18,8 @@ const LOOK_EVERY_MS = 1_000;
 const NOTE = `
   insert into webhooks.skipping as noted (endpoint_id, up_to, modes, skipped_at)
   select endpoint_id, coalesce(pg_sequence_last_value('webhooks.delivery_added'), 0),
-         array(select unnest(modes) except select unnest($4::text[])), $3::timestamptz
+         case when cardinality($4::text[]) = 0 then '{live,test}' else array(select unnest(modes) except select unnest($4)) end,
+         $3::timestamptz
   from webhooks.endpoint
   where endpoint_id = $1 and revision < $2 and not modes <@ $4
     and exists (select from webhooks.delivery where delivery.endpoint_id = $1 and status = 'pending')
@@ -27,16 +28,16 @@ const NOTE = `
 const NEXT =
   'select endpoint_id, up_to, modes, skipped_at from webhooks.skipping order by up_to limit 1 for update skip locked';
 
-/** Of the pending deliveries of an endpoint, those that the note is about. */
+/** Of the pending deliveries of an endpoint, those that the note is about. Trials come whatever the modes of the endpoint. */
 const isNoted = (upTo: string, modes: string): string => `
-  status = 'pending' and added <= ${upTo} and not exists (
+  status = 'pending' and added <= ${upTo} and (${modes} @> '{live,test}' or not test and exists (
     select from webhooks.public_event event
-    where event.event_id = delivery.event_id and case when livemode then 'live' else 'test' end <> all (${modes}))`;
+    where event.event_id = delivery.event_id and case when livemode then 'live' else 'test' end = any (${modes})))`;
 
 /** Leaves out deliveries whose outcome is being recorded, until the next round. */
 const LOCK = `
   select delivery_id from webhooks.delivery
-  where endpoint_id = $1 and ${isNoted('$2', '$3')}
+  where endpoint_id = $1 and ${isNoted('$2', '$3::text[]')}
   order by reading_id, sequence limit ${AT_ONCE}
   for update skip locked`;
 
