@@ -9,27 +9,13 @@ import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
 import { measureHistory } from './history.js';
 import { measurePeer } from './peer.js';
 import { measureSilent } from './silent.js';
-import {
-  CONCURRENCY,
-  PACE,
-  arrivals,
-  at,
-  pacedLatency,
-  sendingRate,
-  start,
-  untilSettled,
-  type Setting,
-} from './sending.js';
+import { CONCURRENCY, arrivals, at, sendingRate, start, untilSettled, type Setting } from './sending.js';
 
 const ENDPOINTS = 40;
 /** Endpoints and deliveries of the large table. */
 const LARGE_ENDPOINTS = 1_000;
 const LARGE = 1_000_000;
 const PICK_UPS = 40;
-/** Runs of each kind. The best counts, since other load on the machine can only slow it. */
-const ROUNDS = 3;
-/** Deliveries in the backlog for the measurement with hostile receivers. */
-const BACKLOG = 20_000;
 
 interface Bare {
   readonly perSecond: number;
@@ -56,50 +42,6 @@ const measureRates = async (setting: Setting): Promise<void> => {
   const two = await sendingRate(setting, count, 2);
   add(told(`deliveries, two workers (one: ${perSecond(Math.max(...alone))})`, two.rate, '/s'));
   add(atMost('deliveries, two workers: repeats', two.repeats, '', 0));
-};
-
-interface Rounds {
-  /** Deliveries per second. */
-  readonly rates: number[];
-  /** 99th percentiles, milliseconds. */
-  readonly latencies: number[];
-}
-
-/** Alternates runs without and with the two hostile receivers, so that both see the same table and machine. */
-const measureHostile = async (setting: Setting): Promise<void> => {
-  const { pool, databaseUrl, ports, settings } = setting;
-  const { seconds, add } = settings;
-  const hostile: string[] = [];
-  for (const port of [ports.blackHole, ports.dripping])
-    hostile.push(await addEndpoint(pool, databaseUrl, at(port)));
-  const alone: Rounds = { rates: [], latencies: [] };
-  const beside: Rounds = { rates: [], latencies: [] };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const measured of [alone, beside]) {
-      await pool.query(
-        'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.workspace_lease, webhooks.endpoint_health',
-      );
-      if (measured === beside) await addDeliveries(pool, hostile, 2_000);
-      measured.latencies.push(await pacedLatency(setting, seconds));
-      measured.rates.push((await sendingRate(setting, BACKLOG)).rate);
-    }
-  }
-  const p99 = Math.min(...alone.latencies);
-  const besideP99 = Math.min(...beside.latencies);
-  add(
-    ratio(
-      'deliveries beside one endpoint that never answers and one that drips; floor: without them',
-      Math.max(...beside.rates),
-      Math.max(...alone.rates),
-      0.9,
-    ),
-  );
-  add(told(`due delivery to arrival at ${PACE}/s, p99`, p99, 'ms'));
-  add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, besideP99, 'ms'));
-  add(atMost('p99 beside the two; floor: p99 without them', besideP99 / p99, '×', 2));
-  await pool.query(
-    'truncate webhooks.delivery, webhooks.settled_delivery, webhooks.workspace_lease, webhooks.endpoint_health',
-  );
 };
 
 const residentMib = (pid: number): number =>
@@ -176,7 +118,6 @@ ${CONCURRENCY} at a time like a worker. Tasks of graphile-worker keep no order, 
         endpoints.push(await addEndpoint(pool, databaseUrl, at(ports.prompt)));
       const setting: Setting = { pool, databaseUrl, ports, endpoints, settings };
       await measureRates(setting);
-      await measureHostile(setting);
       await measurePeer(setting);
       await measureSilent(setting);
       await measureHistory(setting);

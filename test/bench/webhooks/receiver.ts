@@ -1,5 +1,5 @@
 /**
- * Webhook receivers in a separate process: one responds at once, one never responds, one drips its response. Prints
+ * Webhook receivers in a separate process: one responds at once, one never responds. Prints
  * their ports as one line of JSON. `GET /` on the first returns what it received since the last call.
  */
 import { createServer, type RequestListener } from 'node:http';
@@ -48,16 +48,9 @@ const prompt: RequestListener = (request, response) => {
     arrivals.latencies.push(now - Date.parse(createdAt));
   });
 };
-const dripping: RequestListener = (_, response) => {
-  response.writeHead(200);
-  const drip = setInterval(() => response.write('.'), 1_000);
-  response.once('close', () => clearInterval(drip));
-};
-
 const ports = {
   prompt: await listen(prompt),
   blackHole: await listen(() => undefined),
-  dripping: await listen(dripping),
 };
 process.stdout.write(`${JSON.stringify(ports)}\n`);
 // Standard input closes when the benchmark process ends, so that no server outlives it.

@@ -42,7 +42,7 @@ export const start = async (program: string, ...args: readonly string[]): Promis
 export interface Setting {
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  readonly ports: { readonly prompt: number; readonly blackHole: number; readonly dripping: number };
+  readonly ports: { readonly prompt: number; readonly blackHole: number };
   readonly endpoints: readonly string[];
   readonly settings: Settings;
 }
