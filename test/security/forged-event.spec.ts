@@ -13,18 +13,18 @@ import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey } from '../../libs/workspaces/src/domain/api-key.js';
 import { Integrator } from '../support/integrator.js';
-import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
+import { removeDataFolder, sharedStack, temporaryDataDir, type Stack } from '../support/index.js';
 
 /** How long the test tries a key whose event was appended. Only the attack with the login gets that far. */
 const BELIEVED_WITHIN_MS = 120_000;
 
-let stack: StartedStack;
+let stack: Stack;
 let victim: Integrator;
 let attackers: string;
 
 beforeAll(async () => {
   attackers = temporaryDataDir();
-  stack = await startStack();
+  stack = await sharedStack();
   victim = await Integrator.open(stack, 0);
 });
 

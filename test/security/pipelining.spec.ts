@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CONNECTION_LIMITS } from '#platform/http/http-adapter.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { rawConnection, requestText } from '../support/raw-connection.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { sharedStack, type Stack } from '../support/index.js';
 import { rounds } from '../support/rounds.js';
 
 /** Pipelined requests in one attack. */
 const PIPELINED = rounds(3_000, 100_000);
 const { waiting: WAITING, perAddress: CONNECTIONS } = CONNECTION_LIMITS;
 
-let stack: StartedStack;
+let stack: Stack;
 let customer: Integrator;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await sharedStack();
   customer = await Integrator.open(stack, 400);
 });
 
