@@ -20,6 +20,8 @@ const CREDITS = 1_000_000;
 const CALLERS = 4;
 /** The stack gives up a process that ends more often within a minute. After a restart of the stack it counts again. */
 const KILLS_OF_ONE = 4;
+/** Readings of the batch that is requested beside each kill: enough that it often comes between two of them. */
+const BATCH = 4;
 const VICTIMS = ['api', 'worker', 'event-store', 'postgres', 'everything'] as const;
 type Victim = (typeof VICTIMS)[number];
 /** Short leases, so that another process soon takes over from a killed one. */
@@ -31,6 +33,7 @@ const IMPATIENT = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
   RESERVATION_FENCE_MS: '4000',
   RESERVATION_SWEEP_MS: '1000',
+  WEBHOOK_NOTICES_EVERY_MS: '500',
 };
 
 /** The seed makes a failure repeatable. */
@@ -42,31 +45,97 @@ const accepted = new Map<string, string>();
 let stack: StartedStack;
 let customer: Integrator;
 let receiver: Receiver;
+/** Of a second endpoint, which takes what the service says of batches and replays, and hardly any event to replay. */
+let notices: Receiver;
+let noticesEndpoint: string;
 
 beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT, dataDir });
   customer = await Integrator.open(stack, CREDITS);
   receiver = await startReceiver();
-  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
-    body: { url: receiver.url },
-  });
-  receiver.secret = endpoint.body.signingSecret;
+  notices = await startReceiver();
+  await addEndpoint(receiver, {});
+  const told = { events: ['reading.delayed'], notices: ['batch.ended', 'replay.finished'] };
+  noticesEndpoint = await addEndpoint(notices, told);
 });
 
 afterAll(async () => {
   await stack?.stop();
   await receiver?.stop();
+  await notices?.stop();
   removeDataFolder(dataDir);
 });
 
-/** Requests a reading until it is accepted. After a lost answer it retries with the same key. */
-const request = async (key: string): Promise<void> => {
+const addEndpoint = async (to: Receiver, chosen: object): Promise<string> => {
+  const body = { url: to.url, ...chosen };
+  const created = await customer.call<{ endpointId: string; signingSecret: string }>(
+    'POST',
+    '/api/v1/webhooks',
+    { body },
+  );
+  to.secret = created.body.signingSecret;
+  return created.body.endpointId;
+};
+
+/** Asks until it is answered. After a lost answer it asks with the same key. @returns a 202 or another of `expected` */
+const ask = async <T>(path: string, key: string, body: object, expected = [202]): Promise<[number, T]> => {
   for (;;) {
-    const answer = await customer.create(person(), { 'idempotency-key': key }).catch(() => null);
-    if (answer?.status === 202) return void accepted.set(key, answer.body.readingId);
+    const options = { body, headers: { 'idempotency-key': key } };
+    const answer = await customer.call<T>('POST', `/api/v1/${path}`, options).catch(() => null);
+    if (answer && expected.includes(answer.status)) return [answer.status, answer.body];
     if (answer) expect(answer.status).toBe(503);
     await delay(50);
   }
+};
+
+const request = async (key: string): Promise<void> => {
+  const [, { readingId }] = await ask<{ readingId: string }>('readings', key, person());
+  accepted.set(key, readingId);
+};
+
+interface Batch {
+  readonly batchId: string;
+  readonly items: readonly { readonly readingId: string }[];
+}
+
+/** @returns the id of the batch, all of whose readings are accepted */
+const requestBatch = async (key: string): Promise<string> => {
+  const readings = Array.from({ length: BATCH }, (_, n) => ({ ...person(), externalId: `${key}-${n}` }));
+  const [, batch] = await ask<Batch>('readings/bulk', key, { mode: 'all', readings });
+  for (const [n, { readingId }] of batch.items.entries()) accepted.set(`${key}-${n}`, readingId);
+  return batch.batchId;
+};
+
+/** @returns the id of the replay; `undefined` while another one runs */
+const requestReplay = async (key: string): Promise<string | undefined> => {
+  const since = { since: '2026-01-01T00:00:00Z' };
+  const path = `webhooks/${noticesEndpoint}/replay`;
+  const [, body] = await ask<{ replayId?: string }>(path, key, since, [202, 409]);
+  return body.replayId;
+};
+
+/** Ids of the notices of each batch or replay that arrived. A notice may arrive twice, under one id. */
+const noticesOf = (
+  type: string,
+  subject: 'batchId' | 'replayId',
+): ReadonlyMap<string, ReadonlySet<string>> => {
+  const ids = new Map<string, Set<string>>();
+  for (const { rawBody, headers, verified } of notices.received) {
+    expect(verified).toBe(true);
+    if (headers['x-service-notice'] !== type) continue;
+    const notice = JSON.parse(rawBody.toString('utf8')) as Record<'id' | 'batchId' | 'replayId', string>;
+    ids.set(notice[subject], (ids.get(notice[subject]) ?? new Set()).add(notice.id));
+  }
+  return ids;
+};
+
+const eachIsToldOnce = async (type: string, subject: 'batchId' | 'replayId', wanted: ReadonlySet<string>) => {
+  await until(
+    () => [...wanted].every((id) => noticesOf(type, subject).has(id)),
+    () => `${noticesOf(type, subject).size} of ${wanted.size} are told of as ${type}`,
+    300_000,
+  );
+  expect([...noticesOf(type, subject).values()].filter((ids) => ids.size !== 1)).toEqual([]);
 };
 
 /** Requests as many readings as are allowed so far, and resolves with the last of them. */
@@ -98,9 +167,10 @@ const kill = async (victim: Victim): Promise<void> => {
 };
 
 describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (${again('kill-nine', KILLS, SEED)})`, () => {
-  it('loses nothing: every reading ends, all credits are accounted for, all events are delivered in order', async () => {
+  it('loses nothing: every reading and batch ends, all credits are accounted for, all events are delivered in order', async () => {
     let killed = 0;
     let sinceStart: Victim[] = [];
+    const [batches, replays] = [new Set<string>(), new Set<string>()];
     const loading = load(() => Math.ceil((READINGS * (killed + 1)) / KILLS));
     while (killed < KILLS) {
       await delay(100 + random.next() * 1_500);
@@ -108,11 +178,16 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (${
       let victim: Victim = VICTIMS[killed] ?? random.pick(VICTIMS);
       if (sinceStart.filter((one) => one === victim).length === KILLS_OF_ONE) victim = 'everything';
       sinceStart = victim === 'everything' ? [] : [...sinceStart, victim];
+      const asked = Promise.all([requestBatch(`bulk-${killed}`), requestReplay(`replay-${killed}`)]);
+      await delay(random.next() * 150);
       await kill(victim);
+      const [batchId, replayId] = await asked;
+      batches.add(batchId);
+      if (replayId !== undefined) replays.add(replayId);
       killed += 1;
     }
     await loading;
-    expect(accepted.size).toBe(READINGS);
+    expect(accepted.size).toBe(READINGS + KILLS * BATCH);
 
     await nothingIsLost({
       stack,
@@ -121,5 +196,13 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (${
       accepted: new Set(accepted.values()),
       credits: CREDITS,
     });
+    expect([batches.size, replays.size > 0]).toEqual([KILLS, true]);
+    for (const batchId of batches) {
+      const { body } = await customer.call('GET', `/api/v1/batches/${batchId}`);
+      expect(body).toMatchObject({ accepted: BATCH, states: { completed: BATCH } });
+    }
+    await eachIsToldOnce('batch.ended', 'batchId', batches);
+    await eachIsToldOnce('replay.finished', 'replayId', replays);
+    expect(await stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
   }, 7_200_000);
 });
