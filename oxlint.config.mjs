@@ -26,7 +26,7 @@ const eventStoreClient = {
 };
 const ambientContext = ['node:async_hooks', 'async_hooks'].map((name) => ({
   name,
-  message: 'Pass ids as arguments: on Node 20 and 22, its first use makes every promise dearer (ADR 0038).',
+  message: 'Pass ids as arguments: on Node 20 and 22, its first use makes every promise dearer.',
 }));
 /** Of these modules the hashes are pure functions; keys, nonces, ids and streams are not. */
 const impureCrypto = ['node:crypto', 'crypto'].map((name) => ({
