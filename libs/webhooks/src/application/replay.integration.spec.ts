@@ -370,6 +370,21 @@ describe('The job of a replay', () => {
     expect(await jobs()).toBe(1);
   });
 
+  it('stops when the endpoint leaves a mode of it: who changes the endpoint then may not see those events', async () => {
+    await test.api.happen(WS, reading(randomUUID()).completed());
+    const endpoint = { url: test.receiver.url, modes: ['live', 'test'] };
+    const { endpointId } = await test.api.createEndpoint(WS, endpoint);
+    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    await test.database.pool.query(`update webhooks.endpoint set modes = '{test}' where endpoint_id = $1`, [
+      endpointId,
+    ]);
+    const { pool } = test.database;
+    await replayTask(pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    const { rows } = await pool.query('select state, events from webhooks.replay');
+    expect(rows).toMatchObject([{ state: 'stopped', events: 0 }]);
+    expect(await test.sending.deliveries()).toEqual([]);
+  });
+
   it('stops when the endpoint is disabled, and does not start while it is', async () => {
     await test.api.happen(WS, reading(randomUUID()).completed());
     const endpointId = await test.endpoint();

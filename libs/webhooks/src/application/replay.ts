@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import type { Mode } from '#event-sourcing/core/mode.js';
 import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
@@ -173,22 +174,25 @@ export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
 /** While deliveries are being skipped, outcomes are unknown: the rescue continues it. @returns whether there is more to do now */
 const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
   transaction(pool, async (client) => {
-    const { rows } = await client.query<{ endpoint_id: string; dry_run: boolean }>(
-      `select endpoint_id, dry_run from webhooks.replay
+    const { rows } = await client.query<{ endpoint_id: string; dry_run: boolean; modes: readonly Mode[] }>(
+      `select endpoint_id, dry_run, modes from webhooks.replay
        where replay_id = $1 and state in ('queued', 'running') for update`,
       [replayId],
     );
     const [open] = rows;
     if (!open) return false;
-    const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [open.endpoint_id]);
+    const locked = await client.query<{ is_open: boolean; modes: readonly Mode[] }>(LOCK_ENDPOINT, [
+      open.endpoint_id,
+    ]);
     // A separate statement sees notes committed before the lock.
     const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [
       open.endpoint_id,
     ]);
     if (noted.rowCount !== 0) return false;
     // An endpoint without a row is new and not projected yet.
-    const isEnabled = locked.rows[0]?.is_open ?? true;
-    if (!isEnabled && !open.dry_run) {
+    const [endpoint = { is_open: true, modes: open.modes }] = locked.rows;
+    const receives = endpoint.is_open && open.modes.every((mode) => endpoint.modes.includes(mode));
+    if (!receives && !open.dry_run) {
       await client.query(
         `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
         [replayId, at],

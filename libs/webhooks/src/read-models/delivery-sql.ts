@@ -125,7 +125,7 @@ export const lockRequestsOf = async (client: pg.PoolClient, endpointId: string):
 
 /** May anything be sent to endpoint $1? It cannot be disabled until the caller's inserts commit: they would be sent once enabled. */
 export const LOCK_ENDPOINT = `
-  select enabled and deleted_at is null as is_open from webhooks.endpoint where endpoint_id = $1 for share`;
+  select enabled and deleted_at is null as is_open, modes from webhooks.endpoint where endpoint_id = $1 for share`;
 
 /** The same within a statement. $2: whether it may as far as the caller knows, also of one whose row is missing. */
 export const OPEN_ENDPOINT = `
