@@ -3,11 +3,13 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
-import type { Socket } from 'node:net';
-import { DEFAULT_CIPHERS } from 'node:tls';
+import { connect as connectTcp, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { AttemptError } from '../../domain/attempt.js';
 import { isAddress, isReachable, isSameAddress, portOf } from '../../domain/webhook-url.js';
+import { meteredTls } from './metered-socket.js';
 
 /** Bytes read and kept of a response body. */
 const READ_BYTES = 65_536;
@@ -16,8 +18,6 @@ const KEPT_BYTES = 4_096;
 const RESPONSE_BYTES = 262_144;
 /** Pieces in which a response may come, chunks and interim responses too: each costs as much as a thousand bytes. */
 const RESPONSE_PIECES = 4_096;
-/** Session tickets of TLS 1.3 in one exchange. Servers send two; they are outside the bytes of the response. */
-const SESSION_TICKETS = 16;
 
 export interface Response {
   readonly statusCode: number;
@@ -66,14 +66,9 @@ export class Exchange {
       if (bytes > RESPONSE_BYTES) this.cancel(new AttemptFailed('invalid_response'));
       countPiece();
     };
-    let tickets = 0;
-    const countTicket = (): void => {
-      tickets += 1;
-      if (tickets > SESSION_TICKETS) this.cancel(new AttemptFailed('invalid_response'));
-    };
     request.once('socket', (socket) => {
-      socket.on('data', count).on('session', countTicket);
-      request.once('close', () => socket.off('data', count).off('session', countTicket));
+      socket.on('data', count);
+      request.once('close', () => socket.off('data', count));
     });
     request.on('information', countPiece);
     request.once('response', (response) => {
@@ -175,7 +170,7 @@ export const egressProxy = (
 };
 
 interface ConnectionLimits {
-  /** For TCP and TLS together. */
+  /** For TCP, and as long again for TLS. */
   readonly connectTimeoutMs: number;
   readonly allowCidrs: readonly string[];
   /** `null`: receivers are connected to directly. */
@@ -229,32 +224,48 @@ export class PinnedConnections {
       // Set here, so that no environment variable can disable it.
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
-      // With DHE the receiver chooses the numbers, and a prime of 10,000 bits takes a second of the worker's only thread.
+      // With DHE the receiver chooses the numbers, and a prime of 10,000 bits takes a second of the worker's only thread. Of
+      // the groups of TLS 1.3, those that are no curves take a tenth.
       ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
+      ecdhCurve: 'X25519:P-256:P-384:P-521',
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(source !== null && { localAddress: source }),
     });
     const connect = agent.createConnection.bind(agent);
-    const dial = (options: object): Socket => {
-      const socket = connect(options) as Socket;
-      const timer = setTimeout(() => socket.destroy(new AttemptFailed('timeout')), connectTimeoutMs);
-      socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(timer));
-      return socket.once('close', () => clearTimeout(timer));
+    const secure = (options: object, socket: Socket): Socket => {
+      const begin = (stream: Duplex) => connect({ ...options, socket: stream } as object) as TLSSocket;
+      const tls = meteredTls(socket, begin, () => new AttemptFailed('invalid_response'));
+      return within(connectTimeoutMs, tls, 'secureConnect');
     };
     agent.createConnection = (options, callback) => {
-      if (!proxy) {
-        const socket = dial(options);
-        return socket.once('connect', () => {
-          if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
-        });
-      }
-      openTunnel(proxy, address, portOf(url), connectTimeoutMs).then(
-        (socket) => callback?.(null, isTls ? dial({ ...options, socket }) : socket.setNoDelay(true)),
+      if (!proxy && !isTls) return this.checked(address, connect(options) as Socket);
+      const reached = proxy
+        ? openTunnel(proxy, address, portOf(url), connectTimeoutMs)
+        : this.reach(address, portOf(url), source);
+      reached.then(
+        (socket) => callback?.(null, isTls ? secure(options, socket) : socket.setNoDelay(true)),
         (error: unknown) => callback?.(error as Error, null as never),
       );
       return undefined;
     };
     return agent;
+  }
+
+  private reach(address: string, port: number, source: string | null): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const from = source === null ? {} : { localAddress: source };
+      const socket = this.checked(address, connectTcp({ host: address, port, noDelay: true, ...from }));
+      socket.once('error', reject).once('connect', () => {
+        if (!socket.destroyed) resolve(socket);
+      });
+    });
+  }
+
+  /** A connection under way, which ends when it takes long or does not lead to the address. */
+  private checked(address: string, socket: Socket): Socket {
+    return within(this.limits.connectTimeoutMs, socket, 'connect').once('connect', () => {
+      if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
+    });
   }
 
   /** The address of this machine to connect from; `null`: the system chooses; `undefined`: none of this family. */
@@ -267,6 +278,13 @@ export class PinnedConnections {
     return isSameAddress(remoteAddress, address) && isReachable(remoteAddress, this.limits.allowCidrs);
   }
 }
+
+/** Ends a connection on which this event has not come in time. */
+const within = <S extends Socket>(ms: number, socket: S, event: string): S => {
+  const timer = setTimeout(() => socket.destroy(new AttemptFailed('timeout')), ms);
+  for (const end of [event, 'close']) socket.once(end, () => clearTimeout(timer));
+  return socket;
+};
 
 const loginAt = (proxy: EgressProxy): string | null => {
   try {

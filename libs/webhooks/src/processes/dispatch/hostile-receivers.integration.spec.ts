@@ -1,6 +1,4 @@
-import { constants } from 'node:crypto';
-import type { Agent } from 'node:https';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, afterAll, afterEach, beforeAll } from '@jest/globals';
 import { execFile } from 'node:child_process';
@@ -14,7 +12,6 @@ import { makeCertificate, type Identity } from '../../../test/certificate.js';
 import { eventually } from '../../../test/receiver.js';
 import { listen, rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
 import type { AttemptResult } from '../../domain/attempt.js';
-import { PinnedConnections } from './connections.js';
 import type { Attempts } from '../../../test/attempts.js';
 
 const test = sending();
@@ -152,17 +149,25 @@ describe('A hostile receiver', () => {
     );
   });
 
-  it('cannot ask to negotiate a connection again, as often as it likes', () => {
-    const connections = new PinnedConnections({
-      connectTimeoutMs: 1_000,
-      allowCidrs: ['127.0.0.0/8'],
-      proxy: null,
-      sources: [],
+  it('cannot occupy the worker with messages of TLS that have no content', async () => {
+    // HelloRequest, before anything is encrypted (RFC 5246, 7.4.1.1).
+    const message = Buffer.from('160303000400000000', 'hex');
+    let written = 0;
+    const url = await rawServer((socket) =>
+      socket.once('data', () => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(message.toString('hex').repeat(100), 'hex'))
+            written += 900;
+          if (!socket.destroyed) socket.once('drain', pour);
+        };
+        pour();
+      }),
+    );
+    expect(await send(senderWith(), url.replace('http:', 'https:'))).toMatchObject({
+      error: 'invalid_response',
     });
-    const request = connections.post('we_a', new URL('https://receiver.example:1/'), '127.0.0.1', []);
-    request.on('error', () => undefined).destroy();
-    const { options } = (request as unknown as { readonly agent: Agent }).agent;
-    expect((options.secureOptions ?? 0) & constants.SSL_OP_NO_RENEGOTIATION).not.toBe(0);
+    // What the buffers of the system hold.
+    expect(written).toBeLessThan(16_777_216);
   });
 
   it('that presents an untrusted certificate is not sent anything', async () => {
@@ -298,8 +303,12 @@ describe('In a process of its own', () => {
 
     const noContent = (socket: Socket): unknown =>
       socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
-    const serving = async (identity: Identity, answer = noContent): Promise<string> => {
-      const server = createTlsServer({ ...identity }, (socket) => {
+    const serving = async (
+      identity: Identity,
+      answer: (socket: TLSSocket) => unknown = noContent,
+      options: TlsOptions = {},
+    ): Promise<string> => {
+      const server = createTlsServer({ ...identity, ...options }, (socket) => {
         socket.on('error', () => undefined);
         socket.once('data', () => answer(socket));
       });
@@ -333,6 +342,22 @@ describe('In a process of its own', () => {
       );
       const { results } = await attempts([pouring], { environment: trusting() });
       expect(results).toEqual([[{ error: 'invalid_response', statusCode: null }]]);
+    });
+
+    it('cannot negotiate again, nor make keys of numbers that take long', async () => {
+      const identity = await makeCertificate({ name: HOST, issuer });
+      const again = (socket: TLSSocket): unknown => socket.renegotiate({}, () => noContent(socket));
+      const urls = [
+        await serving(identity, again, { maxVersion: 'TLSv1.2' }),
+        await serving(identity, noContent, { ecdhCurve: 'ffdhe8192' }),
+        await serving(identity, noContent, { maxVersion: 'TLSv1.2', ecdhCurve: 'P-384' }),
+      ];
+      const { results } = await attempts(urls, { environment: trusting() });
+      expect(results.flat()).toEqual([
+        { error: 'invalid_response', statusCode: null },
+        { error: 'tls_error', statusCode: null },
+        { error: null, statusCode: 204 },
+      ]);
     });
   });
 });
