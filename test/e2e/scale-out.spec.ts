@@ -11,9 +11,7 @@ const SETTINGS = {
   ...RECEIVER_SETTINGS,
   LOG_LEVEL: 'error',
   RATE_CREATE_PER_MINUTE: '1000000',
-  RATE_CREATE_BURST: '1000000',
   RATE_READ_PER_MINUTE: '1000000',
-  RATE_READ_BURST: '1000000',
 };
 /** Three workers with different roles: each role runs twice, and none leads. */
 const ROLES = ['follow,jobs', 'jobs,webhooks,upkeep', 'follow,webhooks,upkeep'];

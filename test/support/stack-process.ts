@@ -17,12 +17,8 @@ export type ChildName = 'postgres' | 'event-store' | 'api' | 'worker';
 const UNLIMITED = Object.fromEntries(
   [
     'RATE_READ_PER_MINUTE',
-    'RATE_READ_BURST',
     'RATE_CREATE_PER_MINUTE',
-    'RATE_CREATE_BURST',
     'RATE_MANAGE_PER_MINUTE',
-    'RATE_MANAGE_BURST',
-    'RATE_UNAUTHENTICATED_PER_MINUTE',
     'RATE_PUBLIC_PER_MINUTE',
     'READINGS_IN_FLIGHT',
   ].map((name) => [name, '1000000']),

@@ -11,7 +11,6 @@ const SETTINGS = {
   ...RECEIVER_SETTINGS,
   LOG_LEVEL: 'silent',
   RATE_CREATE_PER_MINUTE: '1000000',
-  RATE_CREATE_BURST: '1000000',
   DATABASE_QUERY_TIMEOUT_MS: '5000',
 };
 const NAMES: Readonly<Record<Fall, string>> = {

@@ -69,12 +69,8 @@ const guards = (): Provider[] => {
   const plenty = 1_000_000;
   const policies = ratePolicies({
     RATE_READ_PER_MINUTE: plenty,
-    RATE_READ_BURST: plenty,
     RATE_CREATE_PER_MINUTE: plenty,
-    RATE_CREATE_BURST: plenty,
     RATE_MANAGE_PER_MINUTE: plenty,
-    RATE_MANAGE_BURST: plenty,
-    RATE_UNAUTHENTICATED_PER_MINUTE: plenty,
     RATE_PUBLIC_PER_MINUTE: plenty,
   });
   const limiter = new RateLimiter(new TokenBuckets(pool), systemClock);

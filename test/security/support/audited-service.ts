@@ -10,8 +10,6 @@ import { startStores, type StartedProcess, type StartedStores } from '../../supp
 const SETTINGS = {
   LOG_LEVEL: 'error',
   RATE_READ_PER_MINUTE: '1000000',
-  RATE_READ_BURST: '1000000',
-  RATE_UNAUTHENTICATED_PER_MINUTE: '30',
 };
 /** Characters that move the cursor, colour, reorder or hide text. */
 export const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';

@@ -95,19 +95,12 @@ export const settings = z.object({
     30,
     'how long test readings, their documents, events and deliveries are kept (days)',
   ),
-  RATE_READ_PER_MINUTE: count(1_200, 'GET requests of a workspace per minute'),
-  RATE_READ_BURST: count(200, 'GET requests of a workspace at once'),
-  RATE_CREATE_PER_MINUTE: count(300, 'readings a workspace may create per minute'),
-  RATE_CREATE_BURST: count(100, 'readings a workspace may create at once'),
-  RATE_MANAGE_PER_MINUTE: count(120, 'other requests of a workspace per minute'),
-  RATE_MANAGE_BURST: count(60, 'other requests of a workspace at once'),
-  RATE_UNAUTHENTICATED_PER_MINUTE: count(
-    30,
-    'requests with missing or wrong credentials from one address per minute',
-  ),
+  RATE_READ_PER_MINUTE: count(1_200, 'GET requests of a workspace per minute, a sixth of them at once'),
+  RATE_CREATE_PER_MINUTE: count(300, 'readings a workspace may create per minute, a third of them at once'),
+  RATE_MANAGE_PER_MINUTE: count(120, 'other requests of a workspace per minute, half of them at once'),
   RATE_PUBLIC_PER_MINUTE: count(
     600,
-    'other requests without proven sender (public routes, unknown paths) from one address per minute, a tenth of them at once; a /64 of IPv6 is one address',
+    'requests without proven sender (public routes, unknown paths) from one address per minute, a tenth of them at once; with missing or wrong credentials, a twentieth per minute; a /64 of IPv6 is one address',
   ),
   TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
   READINESS_ROLES: setting(

@@ -8,12 +8,8 @@ import { admissionOf, limitAddresses } from './admission.js';
 const limited = (answer: RequestHandler = (_, response) => void response.end('from the route')) => {
   const settings = {
     RATE_READ_PER_MINUTE: 1,
-    RATE_READ_BURST: 1,
     RATE_CREATE_PER_MINUTE: 1,
-    RATE_CREATE_BURST: 1,
     RATE_MANAGE_PER_MINUTE: 1,
-    RATE_MANAGE_BURST: 1,
-    RATE_UNAUTHENTICATED_PER_MINUTE: 1,
     RATE_PUBLIC_PER_MINUTE: 1,
     TRUSTED_PROXIES: 0,
   };

@@ -11,29 +11,30 @@ export type RatePolicies = Readonly<Record<RatePolicy['name'], RatePolicy>>;
 
 export type RateSettings = Pick<
   Config,
-  | 'RATE_READ_PER_MINUTE'
-  | 'RATE_READ_BURST'
-  | 'RATE_CREATE_PER_MINUTE'
-  | 'RATE_CREATE_BURST'
-  | 'RATE_MANAGE_PER_MINUTE'
-  | 'RATE_MANAGE_BURST'
-  | 'RATE_UNAUTHENTICATED_PER_MINUTE'
-  | 'RATE_PUBLIC_PER_MINUTE'
+  'RATE_READ_PER_MINUTE' | 'RATE_CREATE_PER_MINUTE' | 'RATE_MANAGE_PER_MINUTE' | 'RATE_PUBLIC_PER_MINUTE'
 >;
 
-export const ratePolicies = (settings: RateSettings): RatePolicies => ({
-  read: { name: 'read', perMinute: settings.RATE_READ_PER_MINUTE, burst: settings.RATE_READ_BURST },
-  create: { name: 'create', perMinute: settings.RATE_CREATE_PER_MINUTE, burst: settings.RATE_CREATE_BURST },
-  manage: { name: 'manage', perMinute: settings.RATE_MANAGE_PER_MINUTE, burst: settings.RATE_MANAGE_BURST },
-  unauthenticated: {
-    name: 'unauthenticated',
-    perMinute: settings.RATE_UNAUTHENTICATED_PER_MINUTE,
-    burst: settings.RATE_UNAUTHENTICATED_PER_MINUTE,
-  },
-  public: {
-    name: 'public',
-    perMinute: settings.RATE_PUBLIC_PER_MINUTE,
-    // A page of the documentation takes some ten requests.
-    burst: Math.ceil(settings.RATE_PUBLIC_PER_MINUTE / 10),
-  },
+/** Guesses at credentials: this part of what an address may send without any, a minute's worth at once. */
+const UNAUTHENTICATED_PART = 20;
+
+/**
+ * The rates are settings, and a burst is a part of its rate: a page of a portal reads much at once, a batch creates in one go
+ * and then waits, and those who manage click. A page of the documentation takes some ten requests.
+ */
+export const ratePolicies = (settings: RateSettings): RatePolicies => {
+  const guesses = Math.ceil(settings.RATE_PUBLIC_PER_MINUTE / UNAUTHENTICATED_PART);
+  return {
+    read: policy('read', settings.RATE_READ_PER_MINUTE, 6),
+    create: policy('create', settings.RATE_CREATE_PER_MINUTE, 3),
+    manage: policy('manage', settings.RATE_MANAGE_PER_MINUTE, 2),
+    unauthenticated: policy('unauthenticated', guesses, 1),
+    public: policy('public', settings.RATE_PUBLIC_PER_MINUTE, 10),
+  };
+};
+
+/** @param part the burst is `perMinute` divided by it, rounded up, so that it is 1 at least */
+const policy = (name: RatePolicy['name'], perMinute: number, part: number): RatePolicy => ({
+  name,
+  perMinute,
+  burst: Math.ceil(perMinute / part),
 });

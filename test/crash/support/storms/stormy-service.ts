@@ -36,10 +36,8 @@ const IMPATIENT = {
   // Enough attempts for the longest storm.
   WEBHOOK_RETRY_SCHEDULE_MS: ['0,500,1000', ...Array.from({ length: 60 }, () => '2000')].join(),
   RATE_CREATE_PER_MINUTE: '1000000',
-  RATE_CREATE_BURST: '1000000',
   RATE_READ_PER_MINUTE: '1000000',
-  RATE_READ_BURST: '1000000',
-  RATE_UNAUTHENTICATED_PER_MINUTE: '1000000',
+  RATE_PUBLIC_PER_MINUTE: '1000000',
 } as const;
 
 /** Two APIs and two workers, with a link on each of their arrows, and one customer with a webhook endpoint. */
