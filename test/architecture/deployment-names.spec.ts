@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadConfig, settingNames } from '#platform/config/load-config.js';
 import { WORKER_ROLES } from '#platform/config/settings.js';
+import { DRAIN_WITHIN_MS } from '#platform/process/stopping.js';
 import { projectPath } from '#platform/project-path.js';
 import { TOP_COMMANDS } from '../../apps/ops/src/commands.js';
 import { settings } from '../../apps/service/src/settings.js';
@@ -164,8 +165,7 @@ describe('commands', () => {
   });
 
   it('have the time that they take to stop', () => {
-    const { HTTP_DRAIN_MS } = settings.shape;
-    const drain = HTTP_DRAIN_MS.parse(undefined) / 1_000;
+    const drain = DRAIN_WITHIN_MS / 1_000;
     const lasting = pods.filter(({ spec }) => spec.terminationGracePeriodSeconds !== undefined);
     expect(lasting).toHaveLength(3);
     for (const { spec, container } of lasting) {

@@ -19,7 +19,12 @@ import { requireDeclared, routesOf } from '#platform/http/openapi/routes.js';
 import { measureRequests } from '#platform/http/measure-requests.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
-import { announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
+import {
+  announce,
+  DRAIN_WITHIN_MS,
+  stopWhenTold,
+  surviveLateRejections,
+} from '#platform/process/stopping.js';
 import { nestLogger } from '#platform/telemetry/logger.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
 import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
@@ -69,7 +74,7 @@ const loops = [watchTime(time), heartbeat('api', parts)].map((loop) => loop.run(
 const stop = stopWhenTold(log, process.env, async () => {
   stopping.abort();
   // Idle keep-alive connections close at once, busy ones after their answer, and all of them after the drain time.
-  const drained = setTimeout(() => server.closeAllConnections(), config.HTTP_DRAIN_MS);
+  const drained = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN_MS);
   server.closeIdleConnections();
   await Promise.allSettled(loops);
   await app.close();

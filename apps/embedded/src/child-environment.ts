@@ -4,9 +4,6 @@ import { loadConfig, settingNames } from '#platform/config/load-config.js';
 import type { Secrets } from './secrets.js';
 import { settings, type Config } from '../../service/src/settings.js';
 
-/** Shorter than in production, because four processes must stop one after another within 10 s. */
-const DRAIN_MS = '5000';
-
 /** Settings that the stack controls. Values from outside would point to other servers. */
 export const OWN_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL'] as const;
 
@@ -25,7 +22,6 @@ export const childEnvironment = (
   { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY, OPERATOR_KEYS }: Secrets,
   connections: Connections,
 ): NodeJS.ProcessEnv => ({
-  HTTP_DRAIN_MS: DRAIN_MS,
   ENCRYPTION_KEYS,
   DIGEST_KEY,
   TOKEN_ISSUER: OWN_ISSUER,

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { count, flag, setting, span } from '#platform/config/setting.js';
+import { count, flag, setting } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Bearer tokens and API keys of callers. */
@@ -30,10 +30,6 @@ export const settings = {
   TOKEN_SIGNING_KEY: setting(
     z.string().optional(),
     'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',
-  ),
-  API_KEY_CACHE_MS: span(
-    3_000,
-    'how long a process trusts an API key before it reads it again. A revocation takes effect at once, and within this time where PostgreSQL is out of reach',
   ),
   PORTAL: flag(
     'whether the API serves the workspace portal under /portal (1 or 0); it then needs PUBLIC_URL, unless HOST is of this machine alone',

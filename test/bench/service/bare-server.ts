@@ -57,7 +57,7 @@ const guards = (): Provider[] => {
   const keys = new ApiKeyAuthenticator(
     new ApiKeyQuery(pool),
     systemClock,
-    { API_KEY_CACHE_MS: 2_000, DATABASE_URL: connectionString },
+    { DATABASE_URL: connectionString },
     new KeyUse(pool, systemClock, { warn: () => undefined }),
     new RevokedKeys(),
     steadyClock,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
-import { httpSettings } from './http-settings.js';
 import { postgresUrl } from './postgres-url.js';
 import { count, days, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
 
@@ -82,7 +81,12 @@ export const settings = z.object({
     'port of GET /metrics (Prometheus), never the public one; unset: no metrics are served; 0 lets the system choose',
   ),
   METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
-  ...httpSettings,
+  HTTP_KEEP_ALIVE_MS: milliseconds(
+    75_000,
+    'a connection is closed when no request follows on it; longer than a load balancer in front keeps idle ones',
+    // Node adds a second.
+    2,
+  ),
   OPERATOR_NAME: setting(
     z
       .string()

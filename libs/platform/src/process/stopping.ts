@@ -3,6 +3,8 @@ import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
 
 /** A process that has not stopped by then exits; others take over its work when its leases expire. */
 const STOP_WITHIN_MS = 9_500;
+/** Longest wait for open requests at shutdown (ms): enough for all but long polls, and the process then stops in time. */
+export const DRAIN_WITHIN_MS = 8_000;
 
 /**
  * Shuts the process down in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input

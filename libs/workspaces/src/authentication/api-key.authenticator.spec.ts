@@ -5,9 +5,8 @@ import { apiKeyText, makeApiKey, parseApiKey, RANDOM_BYTES, type NewApiKey } fro
 import type { NotificationHandlers, Notifications } from '#platform/postgres/notifications.js';
 import { readNetwork } from '../contracts/networks.js';
 import type { ApiKeyQuery, ApiKeyRow } from '../read-models/queries.js';
-import { ApiKeyAuthenticator, type KeyUse, RevokedKeys } from './api-key.authenticator.js';
+import { ApiKeyAuthenticator, CACHED_MS, type KeyUse, RevokedKeys } from './api-key.authenticator.js';
 
-const CACHE_MS = 3_000;
 /** More than the running and waiting look-ups together. */
 const FLOOD = 1_000;
 const unavailable = { code: 'enqueue_unavailable', status: 503 };
@@ -49,7 +48,7 @@ beforeEach(() => {
   authenticator = new ApiKeyAuthenticator(
     query,
     { now: () => now },
-    { API_KEY_CACHE_MS: CACHE_MS, DATABASE_URL: 'postgresql://x@localhost/x' },
+    { DATABASE_URL: 'postgresql://x@localhost/x' },
     { note: (keyId: string) => void noted.push(keyId) } as unknown as KeyUse,
     new RevokedKeys(),
     { now: () => now },
@@ -98,7 +97,7 @@ describe('Made-up keys with a right checksum', () => {
     const answers = Promise.allSettled(flood());
     await settle();
     stalls = false;
-    now += CACHE_MS;
+    now += CACHED_MS;
     expect(await verify(apiKey)).toMatchObject({ workspaceId: 'ws_1' });
     for (const answer of unanswered.splice(0)) answer();
     await answers;
@@ -126,7 +125,7 @@ describe('A key', () => {
     const { apiKey, keyId } = store(newKey('test'), 'live');
     expect(await verify(apiKey)).toBeNull();
     stored.set(keyId, { ...stored.get(keyId)!, mode: 'test' });
-    now += CACHE_MS;
+    now += CACHED_MS;
     expect(await verify(apiKey)).not.toBeNull();
   });
 
