@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person } from '../support/integrator.js';
 import { Random } from '../support/random.js';
@@ -11,17 +12,30 @@ const POSTS = 8;
 
 describe(`a worker that freezes at random moments (${again('frozen-worker.spec', ROUNDS, SEED)})`, () => {
   let stack: StartedStack;
+  let database: pg.Client;
+  let aging: NodeJS.Timeout;
   beforeAll(async () => {
     // Epochs end all the time, so that keys are rewrapped and destroyed while readings are created.
     stack = await startStack({
       env: {
         KEY_EPOCH_MS: '2000',
         KEY_RETENTION_MS: '5000',
-        KEY_DESTROY_NOTICE_MS: '0',
       },
     });
+    database = new pg.Client({ connectionString: stack.databaseUrl });
+    await database.connect();
+    // The day between the announcement of a destruction and the destruction passes at once.
+    aging = setInterval(
+      () =>
+        void database.query(`update platform.key_epoch set announced_at = announced_at - interval '1 day'`),
+      1_000,
+    );
   });
-  afterAll(() => stack?.stop());
+  afterAll(async () => {
+    clearInterval(aging);
+    await database?.end();
+    await stack?.stop();
+  });
 
   it('keeps no POST from being accepted', async () => {
     const random = new Random(SEED);

@@ -60,10 +60,6 @@ const secrets = () =>
   >;
 const keys = () => keysLeft(secrets().ENCRYPTION_KEYS, join(dataDir, 'keys'));
 const databaseOf = (folder: string): string => realpathSync(join(folder, 'postgres'));
-/** Ends the retention, as for an operator who waited for it. */
-const opsLater = (args: readonly string[]) =>
-  opsJson({ ...process.env, DATA_DIR: dataDir, KEY_RETENTION_MS: '1', KEY_DESTROY_NOTICE_MS: '0' }, args);
-
 const ask = async <R extends object>(url: string, text: string, values: unknown[] = []): Promise<R[]> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -72,6 +68,15 @@ const ask = async <R extends object>(url: string, text: string, values: unknown[
   } finally {
     await client.end();
   }
+};
+
+/** Ends the retention, and the notice of what was announced, as for an operator who waited for both. */
+const opsLater = async (args: readonly string[]) => {
+  await ask(
+    stack.databaseUrl,
+    `update platform.key_epoch set announced_at = announced_at - interval '1 day'`,
+  );
+  return opsJson({ ...process.env, DATA_DIR: dataDir, KEY_RETENTION_MS: '1' }, args);
 };
 
 /** A completed reading, and the sealed input that its first event keeps permanently (its row has the same). */

@@ -44,7 +44,7 @@ create table platform.key_epoch (
   ends_at       timestamptz not null,
   -- when it wrapped no row any more
   emptied_at    timestamptz,
-  -- when its destruction was announced, which happens KEY_DESTROY_NOTICE_MS later at the earliest
+  -- when its destruction was announced, which happens a day later at the earliest
   announced_at  timestamptz,
   destroyed_at  timestamptz
 );

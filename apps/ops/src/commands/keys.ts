@@ -145,8 +145,7 @@ const addStatus = (keys: Command): void => {
 
 const shownEpochs = async ({ pool, config, keys, ring }: Session): Promise<readonly Shown[]> => {
   const epochs = await epochStatus(pool, {
-    retentionMs: config.KEY_RETENTION_MS,
-    noticeMs: config.KEY_DESTROY_NOTICE_MS,
+    ...upkeepSettings(config),
     ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
   });
   const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>

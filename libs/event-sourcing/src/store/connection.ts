@@ -10,8 +10,6 @@ import { settledSoon, StoreClient } from './store-client.js';
 export interface ConnectionOptions {
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
-  /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; the client obeys them otherwise. */
-  readonly proxyFromEnvironment: boolean;
   /** Concurrent reads. */
   readonly reads: number;
   /** Longest wait of a read for a slot. */
@@ -34,12 +32,12 @@ const WAITING_PER_SLOT = 50;
 
 /** Opens a connection. It connects with its first call. @throws Error when the address names no node, or files that cannot be read */
 export const openConnection = (options: ConnectionOptions): Connection => {
-  const { connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } = options;
+  const { connectionString, reads, readTimeoutMs, appendTimeoutMs } = options;
   const { nodes, isCluster, ...address } = readAddress(connectionString);
   if (nodes.length === 0) throw new Error('The address of the event store names no node');
   // A file that is missing ends the start, not each call.
   if (address.usesTls) address.tls();
-  const open = (node: string) => new StoreClient(address, node, proxyFromEnvironment);
+  const open = (node: string) => new StoreClient(address, node);
   const find = async (search = isCluster): Promise<StoreClient> =>
     search ? findLeader(nodes, open) : open(nodes[0]!);
   let closed = false;

@@ -27,8 +27,6 @@ export interface EventStoreDbOptions {
   readonly reads?: number;
   /** See {@link STORE_DEFAULTS}. */
   readonly stuckAfterMs?: number;
-  /** Whether the environment's proxies apply. */
-  readonly proxyFromEnvironment?: boolean;
   /** Types of events before which operators may truncate a stream. Any other hidden beginning is corrupt. */
   readonly mayBeginWith?: ReadonlySet<string>;
   /** Reports what happens to the connection. */
@@ -47,7 +45,6 @@ export const openEventStore = async ({
   readTimeoutMs,
   reads = STORE_DEFAULTS.reads,
   stuckAfterMs = STORE_DEFAULTS.stuckAfterMs,
-  proxyFromEnvironment = false,
   mayBeginWith = new Set(),
   report = () => undefined,
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
@@ -59,7 +56,6 @@ export const openEventStore = async ({
         appendTimeoutMs,
         readTimeoutMs,
         reads,
-        proxyFromEnvironment,
       }),
     ask: (connection, { isFresh }) =>
       isFresh

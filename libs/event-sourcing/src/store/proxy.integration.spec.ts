@@ -52,10 +52,10 @@ afterEach(() => {
   }
 });
 
-const use = async (scheme: string, proxyFromEnvironment: boolean): Promise<void> => {
+const use = async (scheme: string): Promise<void> => {
   const connectionString = server.connectionString.replace(/^esdb/, scheme);
   const options = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
-  const store = await openEventStore({ connectionString, proxyFromEnvironment, ...options });
+  const store = await openEventStore({ connectionString, ...options });
   try {
     await store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
     await store.head();
@@ -75,13 +75,7 @@ it.each([
 ])('%s of the environment does not redirect the connection to %s', async (variable, scheme) => {
   process.env[variable] = proxyUrl();
   process.env['no_proxy'] = 'kept.example';
-  await use(scheme, false);
+  await use(scheme);
   expect(asked).toEqual([]);
   expect(process.env['no_grpc_proxy']).toContain('kept.example');
-});
-
-it('a proxy of the environment is used on request', async () => {
-  process.env['http_proxy'] = proxyUrl();
-  await use('esdb', true);
-  expect(asked).toContain(`127.0.0.1:${server.port}`);
 });

@@ -9,20 +9,16 @@ export type AppendCall = ReturnType<StreamsClient['batchAppend']>;
 let opened = 0;
 const MOST_APART_MS = 1_000;
 
-/** The client of one node, with a TCP connection of its own. It connects with its first call. */
+/** The client of one node, with a TCP connection of its own, never through a proxy. It connects with its first call. */
 export class StoreClient extends EventStoreDBClient {
   private readonly appendCalls = new WeakMap<StreamsClient, AppendCall | Promise<AppendCall>>();
 
-  /**
-   * @param node `host:port`
-   * @param proxyFromEnvironment whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply
-   */
+  /** @param node `host:port` */
   constructor(
     { usesTls, login, keepAlive, tls }: Pick<StoreAddress, 'usesTls' | 'login' | 'keepAlive' | 'tls'>,
     node: string,
-    proxyFromEnvironment = false,
   ) {
-    if (!proxyFromEnvironment) exemptFromProxy(hostOf(node));
+    exemptFromProxy(hostOf(node));
     const { ca, key, cert, rejectUnauthorized } = usesTls ? tls() : {};
     // Clients with the same options and no TLS share one TCP connection, also one that is dead.
     const apartMs = keepAlive.intervalMs < 0 ? 0 : opened++ % MOST_APART_MS;

@@ -1,7 +1,7 @@
 import type { EventStoreDbOptions } from '#event-sourcing/store/eventstoredb.js';
 import type { Config } from './settings.js';
 
-type StoreSettings = Pick<Config, 'EVENTSTORE_URL' | 'EVENT_STORE_TIMEOUT_MS' | 'EVENT_STORE_PROXY'>;
+type StoreSettings = Pick<Config, 'EVENTSTORE_URL' | 'EVENT_STORE_TIMEOUT_MS'>;
 
 /** An operator may truncate the streams of an erased reading before these. */
 export const LAST_WORDS: ReadonlySet<string> = new Set(['ReadingErased', 'PublicationWithdrawn']);
@@ -11,6 +11,5 @@ export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions =>
   connectionString: config.EVENTSTORE_URL,
   appendTimeoutMs: Math.ceil(config.EVENT_STORE_TIMEOUT_MS / 2),
   readTimeoutMs: config.EVENT_STORE_TIMEOUT_MS,
-  proxyFromEnvironment: config.EVENT_STORE_PROXY,
   mayBeginWith: LAST_WORDS,
 });

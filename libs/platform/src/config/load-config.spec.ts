@@ -26,21 +26,18 @@ describe('loadConfig', () => {
       HOST: '127.0.0.1',
       PORT: 3000,
       HTTP_KEEP_ALIVE_MS: 75_000,
-      EVENT_STORE_PROXY: false,
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
     });
   });
 
-  it('reads numbers, flags, lists and keys', () => {
+  it('reads numbers, lists and keys', () => {
     const config = loadConfig(settings, {
       ...REQUIRED,
       PORT: '0',
-      EVENT_STORE_PROXY: '1',
       WORKER_ROLES: 'jobs, upkeep',
     });
     expect(config).toMatchObject({
       PORT: 0,
-      EVENT_STORE_PROXY: true,
       WORKER_ROLES: ['jobs', 'upkeep'],
     });
     expect(config.ENCRYPTION_KEYS.map(({ id, key }) => [id, key.length])).toEqual([
@@ -84,7 +81,6 @@ describe('loadConfig', () => {
     ['EVENT_STORE_TIMEOUT_MS', '1.5'],
     ['DATABASE_QUERY_TIMEOUT_MS', '-5'],
     ['LOG_LEVEL', 'canary'],
-    ['EVENT_STORE_PROXY', 'canary'],
     ['METRICS_PORT', '65536'],
     ['WORKER_ROLES', 'jobs,canary'],
   ])('names %s when it is %p, without printing the value', (name, value) => {
@@ -100,10 +96,10 @@ describe('loadConfig', () => {
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
     });
     expect(messageOf({ ...REQUIRED, DIGEST_KEY: '' })).toContain('DIGEST_KEY: is required');
-    const blank = { PORT: ' ', KEY_DESTROY_NOTICE_MS: '\t', DATABASE_POOL_SIZE: ' \n' };
+    const blank = { PORT: ' ', KEY_EPOCH_MS: '\t', DATABASE_POOL_SIZE: ' \n' };
     expect(loadConfig(settings, { ...REQUIRED, ...blank })).toMatchObject({
       PORT: 3000,
-      KEY_DESTROY_NOTICE_MS: 86_400_000,
+      KEY_EPOCH_MS: 604_800_000,
       DATABASE_POOL_SIZE: 12,
     });
   });

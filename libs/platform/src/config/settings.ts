@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
 import { postgresUrl } from './postgres-url.js';
-import { count, days, flag, milliseconds, setting, span, wholeNumber } from './setting.js';
+import { count, days, milliseconds, setting, span, wholeNumber } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
 export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
@@ -36,15 +36,12 @@ export const settings = z.object({
   ),
   EVENTSTORE_URL: setting(
     z.string().regex(/^esdb(\+discover)?:\/\//, 'must start with esdb://'),
-    'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt',
+    'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt; proxies of the environment never apply to it',
   ),
   EVENT_STORE_TIMEOUT_MS: milliseconds(
     2_000,
     'a read of the event store fails when it yields nothing for this time; an append that takes half of it is repeated, for 3 s at most',
     STORE_DEFAULTS.wholePageFactor,
-  ),
-  EVENT_STORE_PROXY: flag(
-    'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
   ),
   CLOCK_REFUSE_MS: span(
     10_000,
@@ -62,11 +59,6 @@ export const settings = z.object({
   KEY_RETENTION_MS: span(
     3_024_000_000,
     'how long the key of an epoch is kept after the epoch ends; older backups cannot be opened',
-  ),
-  KEY_DESTROY_NOTICE_MS: span(
-    86_400_000,
-    'minimum time between announcing the destruction of a key and destroying it',
-    0,
   ),
   DIGEST_KEY: setting(
     base64Key,

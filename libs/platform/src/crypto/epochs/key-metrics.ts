@@ -4,6 +4,7 @@ import type { Config } from '../../config/settings.js';
 import { scrapedGauges } from '../../telemetry/scraped-gauges.js';
 import { EpochRows } from './epoch-rows.js';
 import { overdueEpochs } from './key-status.js';
+import { upkeepSettings } from './key-upkeep.js';
 
 /** Whether keys are destroyed on time; every worker reports the same values. */
 export const measureKeys = (pool: Pool, config: Config, registry: Registry): void =>
@@ -16,8 +17,7 @@ export const measureKeys = (pool: Pool, config: Config, registry: Registry): voi
     },
     async () => {
       const overdue = await overdueEpochs(pool, {
-        retentionMs: config.KEY_RETENTION_MS,
-        noticeMs: config.KEY_DESTROY_NOTICE_MS,
+        ...upkeepSettings(config),
         ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
       });
       const epochs = (await new EpochRows(pool).all()).filter(({ destroyedAt }) => destroyedAt === null);

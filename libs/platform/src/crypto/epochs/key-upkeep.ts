@@ -216,7 +216,10 @@ export const dueAtOf = ({ provider, endsAt, destroyedAt }: EpochRow, retentionMs
 export const upkeepEveryMs = ({ KEY_EPOCH_MS }: Pick<Config, 'KEY_EPOCH_MS'>): number =>
   Math.min(60_000, KEY_EPOCH_MS / 10);
 
-export const upkeepSettings = (config: Config): UpkeepSettings => ({
-  retentionMs: config.KEY_RETENTION_MS,
-  noticeMs: config.KEY_DESTROY_NOTICE_MS,
+/** Between announcing the destruction of a key and destroying it, so that an operator can stop a mistake (ms): a day. */
+const DESTROY_NOTICE_MS = 86_400_000;
+
+export const upkeepSettings = ({ KEY_RETENTION_MS }: Pick<Config, 'KEY_RETENTION_MS'>): UpkeepSettings => ({
+  retentionMs: KEY_RETENTION_MS,
+  noticeMs: DESTROY_NOTICE_MS,
 });
