@@ -86,7 +86,7 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
     try {
       stores = await startStores({
         LOG_LEVEL: 'fatal',
-        RESERVATION_SWEEP_MS: '200',
+        RESERVATION_FENCE_MS: '4000',
       });
     } finally {
       delete process.env['SHIFTED_CLOCK_FILE'];

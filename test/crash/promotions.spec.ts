@@ -32,7 +32,6 @@ const SETTINGS = {
   WEBHOOK_ATTEMPT_TIMEOUT_MS: '3000',
   WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
   RESERVATION_FENCE_MS: '6000',
-  RESERVATION_SWEEP_MS: '1000',
   // As in production: a frozen primary is given up when a statement takes longer.
   DATABASE_QUERY_TIMEOUT_MS: '5000',
 };

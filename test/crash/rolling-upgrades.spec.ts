@@ -37,7 +37,6 @@ const SETTINGS = {
   WEBHOOK_ATTEMPT_TIMEOUT_MS: '3000',
   WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
   RESERVATION_FENCE_MS: '6000',
-  RESERVATION_SWEEP_MS: '1000',
 };
 /** Two of each, so that one goes on while the other is exchanged. */
 const PROCESSES = ['worker', 'worker', 'api', 'api'] as const;

@@ -19,7 +19,7 @@ const SHIFTED = {
   NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${pathToFileURL(projectPath('test/support/shifted-clock.mjs')).href}`,
 };
 /** Rounds follow each other closely: what a wrong clock could cause would happen at once. */
-const SETTINGS = { LOG_LEVEL: 'fatal', RESERVATION_SWEEP_MS: '200' };
+const SETTINGS = { LOG_LEVEL: 'fatal', RESERVATION_FENCE_MS: '4000' };
 
 let stores: StartedStores;
 let pool: pg.Pool;

@@ -17,7 +17,6 @@ beforeAll(async () => {
       // Below its default, to leave time for the test's own work within the three seconds.
       ENQUEUE_TIMEOUT_MS: '1500',
       RESERVATION_FENCE_MS: '10000',
-      RESERVATION_SWEEP_MS: '2000',
     },
   });
   customer = await Integrator.open(stack, 100_000);

@@ -35,8 +35,6 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       METRICS_PORT: String(metricsPort),
       LOG_LEVEL: 'debug',
-      LEDGER_RECONCILE_EVERY_MS: '1000',
-      RESERVATION_SWEEP_MS: '500',
     },
   });
   receiver = await startReceiver();

@@ -16,6 +16,9 @@ import { billingProjections } from './projections.js';
 import { bookOpening, documentRefunds, settlement } from './processes.js';
 import type { Config } from './settings.js';
 
+/** How often a worker looks while a hold grows old enough: the release then comes a quarter of that age late at most. */
+const SWEEPS_PER_FENCE = 4;
+
 /**
  * Billing's background work: opens books, settles reservations, refunds documents that were given up, updates its views, fences holds without a reading,
  * reconciles.
@@ -59,6 +62,7 @@ export class BillingWorkerModule implements OnModuleInit {
   }
 
   private addLoop(name: string, round: (signal: AbortSignal) => Promise<void>): void {
-    this.work.addLoop(repeatedWork(name, this.config.RESERVATION_SWEEP_MS, round, this.log));
+    const everyMs = Math.ceil(this.config.RESERVATION_FENCE_MS / SWEEPS_PER_FENCE);
+    this.work.addLoop(repeatedWork(name, everyMs, round, this.log));
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, milliseconds, setting, span } from '#platform/config/setting.js';
+import { count, milliseconds, setting } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Codes of the accounts in the company's own books, as its journal names them. */
@@ -82,14 +82,9 @@ const operators = z
 
 /** How holds are fenced, the ledger reconciled and corrected, and its journal written. */
 export const settings = {
-  RESERVATION_FENCE_MS: span(60_000, 'age at which a hold without a reading is abandoned and released'),
-  RESERVATION_SWEEP_MS: milliseconds(
-    15_000,
-    'interval between sweeps: for holds without a reading, for idle books, and for a reconciliation that is due',
-  ),
-  LEDGER_RECONCILE_EVERY_MS: span(
-    3_600_000,
-    'how often one worker compares captures, completed readings and balances',
+  RESERVATION_FENCE_MS: milliseconds(
+    60_000,
+    'age at which a hold without a reading is abandoned and released; workers look four times as often, also for idle books',
   ),
   OPERATORS: setting(
     operators,

@@ -21,12 +21,10 @@ import { BillingWorkerModule } from '#billing/billing-worker.module.js';
 export const WS = 'ws_0000000000000000000001';
 export const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 export const START = Date.parse('2026-04-10T12:00:00.000Z');
-export const FENCE_MS = 60_000;
-export const EVERY_MS = 3_600_000;
+/** So short that sweeps, four in that time, follow each other at once. */
+export const FENCE_MS = 40;
 const SETTINGS = {
   RESERVATION_FENCE_MS: FENCE_MS,
-  RESERVATION_SWEEP_MS: 10,
-  LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
   OPERATORS,
 };
 

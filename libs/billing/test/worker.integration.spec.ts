@@ -5,7 +5,7 @@ import pg from 'pg';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { HoldFence } from '#billing/application/holds.js';
 import { IdleBooks } from '#billing/application/record-due.js';
-import { ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
+import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import {
   CheckHolds,
   GetBalance,
@@ -15,7 +15,7 @@ import {
 } from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { adjustment } from './adjustment.js';
-import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
+import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
 
@@ -300,7 +300,7 @@ describe('the scheduled reconciliation', () => {
     worker.clock.time = START - 40 * 86_400_000;
     await pool.query(
       'update billing.reconciliation set started_at = started_at - make_interval(secs => $1)',
-      [EVERY_MS / 1_000],
+      [RECONCILE_EVERY_MS / 1_000],
     );
     await Promise.all([round(), round(), round()]);
     expect(await started()).toBeGreaterThanOrEqual(first);

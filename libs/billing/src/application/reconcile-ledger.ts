@@ -40,6 +40,8 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
 
 /** Most differences logged one by one. The reconcile command lists all of them. */
 const MOST_ALERTS = 100;
+/** How often one worker compares captures, completed readings and balances (ms): finance learns of a difference the same day. */
+export const RECONCILE_EVERY_MS = 3_600_000;
 /** How long a completed reading may wait for its capture before it counts as a difference (ms). */
 const GRACE_MS = 60_000;
 
@@ -52,7 +54,6 @@ export class ScheduledReconciliation {
   constructor(
     private readonly queries: QueryBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -79,7 +80,7 @@ export class ScheduledReconciliation {
        on conflict (only_row) do update set started_at = excluded.started_at, finished_at = null
        where last.started_at <= clock_timestamp() - make_interval(secs => $1)
        returning started_at::text as at`,
-      [this.config.LEDGER_RECONCILE_EVERY_MS / 1_000],
+      [RECONCILE_EVERY_MS / 1_000],
     );
     return rows[0]?.at ?? null;
   }
