@@ -18,12 +18,7 @@ const start = async (): Promise<Running> => {
   const folder = await preparedDataDir();
   return {
     folder,
-    process: await startStackProcess(folder, {
-      ...RECEIVER_SETTINGS,
-      WEBHOOK_NOTICES_EVERY_MS: '1000',
-      // The answer to a dry run has its count, also on a slow machine.
-      WEBHOOK_DRY_RUN_WAIT_MS: '60000',
-    }),
+    process: await startStackProcess(folder, RECEIVER_SETTINGS),
   };
 };
 

@@ -120,22 +120,6 @@ describe('the settings of the service', () => {
     expect(message).not.toMatch(/canary/i);
   });
 
-  it.each([
-    [{}, true],
-    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '23000' }, true],
-    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '23001' }, false],
-    [{ WEBHOOK_LEASE_MS: '17000' }, true],
-    [{ WEBHOOK_LEASE_MS: '16999' }, false],
-    [{ WEBHOOK_ATTEMPT_TIMEOUT_MS: '120000', WEBHOOK_LEASE_MS: '122000' }, true],
-  ])('take a lease of webhooks that outlasts an attempt: %j', (given, isTaken) => {
-    const load = () => loadConfig(settings, { ...REQUIRED, ...given });
-    if (isTaken) expect(load).not.toThrow();
-    else
-      expect(load).toThrow(
-        /^ {2}WEBHOOK_LEASE_MS: must be at least WEBHOOK_ATTEMPT_TIMEOUT_MS and 2000 more — /m,
-      );
-  });
-
   it('have one line each in the help', () => {
     const lines = configHelp(settings).split('\n');
     expect(lines).toHaveLength(settingNames(settings).length);

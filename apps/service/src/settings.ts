@@ -3,7 +3,7 @@ import { billing } from '#billing/manifest.js';
 import { settings as platform } from '#platform/config/settings.js';
 import { publishing } from '#publishing/manifest.js';
 import { readings } from '#readings/manifest.js';
-import { requireLongLease, webhooks } from '#webhooks/manifest.js';
+import { webhooks } from '#webhooks/manifest.js';
 import { workspaces } from '#workspaces/manifest.js';
 import { requirePortalAddress } from '../../portal/src/portal-address.js';
 
@@ -16,7 +16,6 @@ export const settings = platform
     ...billing.settings,
     ...webhooks.settings,
   })
-  .superRefine(requirePortalAddress)
-  .superRefine(requireLongLease);
+  .superRefine(requirePortalAddress);
 
 export type Config = z.infer<typeof settings>;

@@ -1,8 +1,6 @@
 import type { ModuleManifest } from '#platform/manifest.js';
 import { settings } from './settings.js';
 
-export { requireLongLease } from './settings.js';
-
 export const webhooks = {
   name: 'webhooks',
   settings,

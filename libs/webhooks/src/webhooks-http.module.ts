@@ -12,7 +12,7 @@ import {
   EndpointsController,
 } from './application/endpoints.controller.js';
 import { EventsController } from './application/events.controller.js';
-import { ReplayController } from './application/replay.controller.js';
+import { DRY_RUN_WAIT_MS, ReplayController } from './application/replay.controller.js';
 import { WebhooksModule } from './webhooks.module.js';
 
 export { describeWebhooks } from './http/event.schemas.js';
@@ -29,6 +29,6 @@ export { describeWebhooks } from './http/event.schemas.js';
     ReplayController,
     EventsController,
   ],
-  providers: [PageCursors, Redeliveries, Trials],
+  providers: [PageCursors, Redeliveries, Trials, { provide: DRY_RUN_WAIT_MS, useValue: 5_000 }],
 })
 export class WebhooksHttpModule {}

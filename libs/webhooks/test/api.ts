@@ -19,6 +19,7 @@ import { ProblemFilter } from '#platform/http/problem.filter.js';
 import { PlatformModule } from '#platform/platform.module.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
+import { DRY_RUN_WAIT_MS } from '../src/application/replay.controller.js';
 import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import type { TestDatabase } from './postgres.js';
@@ -104,6 +105,8 @@ export class TestApi {
     })
       .overrideProvider(EVENT_STORE)
       .useValue(store)
+      .overrideProvider(DRY_RUN_WAIT_MS)
+      .useValue(1)
       .compile();
     const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
     configureHttp(app, config, log);

@@ -54,11 +54,9 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     WEBHOOK_ALLOW_HTTP: '1',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
-    WEBHOOK_DRY_RUN_WAIT_MS: '1',
     ...PATIENT,
     // Likewise: such a pause is no failure of a receiver, and ends no lease.
     WEBHOOK_ATTEMPT_TIMEOUT_MS: '60000',
-    WEBHOOK_LEASE_MS: '62000',
     ...given,
   });
 

@@ -449,7 +449,7 @@ export const checkRetention = async (
         graded(
           lagDays,
           [LAGS_FROM_DAYS, FAILS_FROM_DAYS],
-          `${kind} (${what}) are ${lagDays} days behind ${setting} (${days}): ${due.rows} rows are due`,
+          `${kind} (${what}) are ${lagDays} days behind ${setting ?? 'their term'} (${days}): ${due.rows} rows are due`,
           `A worker with the role upkeep deletes them; its log says why it does not.${
             BY_WORKERS_ALONE.includes(kind) ? '' : ' ops retention run does it now.'
           }`,

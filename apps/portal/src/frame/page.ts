@@ -11,7 +11,6 @@ import type { Formats } from './formats.js';
 export const KEPT = [
   'WEBHOOK_EVENTS_KEPT_DAYS',
   'WEBHOOK_DELIVERIES_KEPT_DAYS',
-  'WEBHOOK_NOTICES_KEPT_DAYS',
   'TEST_DATA_KEPT_DAYS',
   'AUDIT_RETENTION_DAYS',
 ] as const;

@@ -12,8 +12,8 @@ export interface Due {
 export interface RetentionStatus {
   readonly kind: string;
   readonly what: string;
-  /** The setting that holds the term. */
-  readonly setting: string;
+  /** The setting that holds the term; null: it is constant. */
+  readonly setting: string | null;
   readonly days: number;
   /** RFC 3339 UTC, as all instants here. `null`: nothing is kept. */
   readonly oldest: string | null;

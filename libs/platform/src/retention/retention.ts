@@ -28,8 +28,8 @@ export interface Forgotten {
 export interface Kept {
   readonly kind: string;
   readonly what: string;
-  /** The setting that holds the term. */
-  readonly setting: string;
+  /** The setting that holds the term; null: it is constant. */
+  readonly setting: string | null;
   readonly days: number;
   /** How many days longer something may stay, because it goes with others. */
   readonly graceDays: number;

@@ -142,8 +142,6 @@ describe('After retention', () => {
   const TERMS = {
     WEBHOOK_DELIVERIES_KEPT_DAYS: 400,
     WEBHOOK_EVENTS_KEPT_DAYS: 400,
-    WEBHOOK_NOTICES_KEPT_DAYS: 400,
-    WEBHOOK_STATS_KEPT_DAYS: 400,
     TEST_DATA_KEPT_DAYS: 400,
   };
   beforeEach(() => test.database.pool.query('truncate platform.retention_round, webhooks.deleted_past'));

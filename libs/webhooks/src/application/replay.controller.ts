@@ -9,9 +9,7 @@ import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
-import { CONFIG } from '#platform/tokens.js';
 import { ReplayEvents, StopReplay, type ReplayRecord } from '../contracts/deliveries.js';
-import type { Config } from '../settings.js';
 import { ReplayRows } from './replay.js';
 import { ReplayDto } from '../http/bodies.js';
 import {
@@ -25,6 +23,8 @@ import {
 import { replaySchema } from '../http/webhook.schemas.js';
 
 const LOOK_AGAIN_MS = 50;
+/** Longest wait of a request for the count of its dry run (ms): 5 s. A worker counts within moments. */
+export const DRY_RUN_WAIT_MS = Symbol('DryRunWaitMs');
 /** Tokens of the policy `manage` that a replay takes: each of its events is stored and sent again. */
 const COST = 10;
 
@@ -33,7 +33,7 @@ export class ReplayController {
   constructor(
     private readonly commands: CommandBus,
     private readonly rows: ReplayRows,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUN_WAIT_MS'>,
+    @Inject(DRY_RUN_WAIT_MS) private readonly dryRunWaitMs: number,
   ) {}
 
   @Post('replay')
@@ -80,7 +80,7 @@ export class ReplayController {
 
   /** A dry run ends within moments. Holds the request until then, so that its answer has the count. */
   private async counted(queued: ReplayRecord): Promise<ReplayRecord> {
-    const givesUpAt = performance.now() + this.config.WEBHOOK_DRY_RUN_WAIT_MS;
+    const givesUpAt = performance.now() + this.dryRunWaitMs;
     let record = queued;
     while (record.finishedAt === null && performance.now() < givesUpAt) {
       await delay(LOOK_AGAIN_MS);

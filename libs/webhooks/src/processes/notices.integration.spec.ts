@@ -6,8 +6,8 @@ import { runRetention } from '#platform/retention/retention.js';
 import { batchEnded, endpoint } from '../../test/events.js';
 import { fanningOut } from '../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../contracts/events.js';
-import { LEAST_NOTICE_DAYS, settings } from '../settings.js';
-import { webhookRetentions } from './retention.js';
+import { settings } from '../settings.js';
+import { LEAST_NOTICE_DAYS, webhookRetentions } from './retention.js';
 import { accountScans, endpointScans, noticeRound, type Scan } from './notices.js';
 
 const test = fanningOut();
@@ -16,7 +16,6 @@ const NOW = Date.parse('2026-04-04T09:30:00.000Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const CONFIG = {
-  WEBHOOK_NOTICES_EVERY_MS: 60_000,
   WEBHOOK_RETRY_SCHEDULE_MS: [0],
 };
 
@@ -176,9 +175,7 @@ describe('A notice', () => {
       known.keys.push({ workspaceId: 'ws_1', keyId: mode, mode, expiresAt });
     const terms = {
       WEBHOOK_DELIVERIES_KEPT_DAYS: 1,
-      WEBHOOK_EVENTS_KEPT_DAYS: 1,
-      WEBHOOK_NOTICES_KEPT_DAYS: LEAST_NOTICE_DAYS,
-      WEBHOOK_STATS_KEPT_DAYS: 1,
+      WEBHOOK_EVENTS_KEPT_DAYS: LEAST_NOTICE_DAYS,
       TEST_DATA_KEPT_DAYS: 1,
     };
     const days: string[] = [];
@@ -191,7 +188,7 @@ describe('A notice', () => {
       for (const one of webhookRetentions(test.database.pool, terms))
         await runRetention(test.database.pool, one, at + 1, new AbortController().signal);
     }
-    expect(settings.WEBHOOK_NOTICES_KEPT_DAYS.safeParse(String(LEAST_NOTICE_DAYS - 1)).success).toBe(false);
+    expect(settings.WEBHOOK_EVENTS_KEPT_DAYS.safeParse(String(LEAST_NOTICE_DAYS - 1)).success).toBe(false);
     expect(days.toSorted()).toEqual(['0 endpoint.disabled', '0 key.expiring', '0 key.expiring']);
   });
 

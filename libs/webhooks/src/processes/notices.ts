@@ -32,19 +32,17 @@ export type Scan = (now: number) => AsyncIterable<readonly Finding[]>;
 interface NoticeParts {
   readonly pool: pg.Pool;
   readonly clock: TrustedClock;
-  readonly config: Pick<Config, 'WEBHOOK_NOTICES_EVERY_MS' | 'WEBHOOK_RETRY_SCHEDULE_MS'>;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS'>;
   readonly scans: readonly Scan[];
   readonly log: Pick<Logger, 'warn'>;
 }
 
+/** How often a worker looks for new notices (ms): none is urgent, and each look reads the endpoints and books of all workspaces. */
+const NOTICES_EVERY_MS = 60_000;
+
 /** Tells workspaces what the scans find. They see what lasts, so a lost process loses nothing and two workers tell it once. */
 export const watchNotices = (parts: NoticeParts): WorkLoop =>
-  repeatedWork(
-    'webhooks.notices',
-    parts.config.WEBHOOK_NOTICES_EVERY_MS,
-    (signal) => noticeRound(parts, signal),
-    parts.log,
-  );
+  repeatedWork('webhooks.notices', NOTICES_EVERY_MS, (signal) => noticeRound(parts, signal), parts.log);
 
 /** One round over all scans. One that fails does not keep the others from theirs. @throws the first failure */
 export const noticeRound = async (

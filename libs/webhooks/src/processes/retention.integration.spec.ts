@@ -14,8 +14,6 @@ const NEVER = new AbortController().signal;
 const TERMS = {
   WEBHOOK_DELIVERIES_KEPT_DAYS: 90,
   WEBHOOK_EVENTS_KEPT_DAYS: 400,
-  WEBHOOK_NOTICES_KEPT_DAYS: 200,
-  WEBHOOK_STATS_KEPT_DAYS: 35,
   TEST_DATA_KEPT_DAYS: 30,
 };
 const AFTER = (days: number) => HAPPENED + days * DAY_MS + 1;
@@ -46,11 +44,8 @@ describe('Retention', () => {
     expect(await round(AFTER(30) - 1)).toEqual({});
     expect(await round(AFTER(30))).toEqual({ 'test-events': 1, 'test-notices': 1 });
     expect(await kept()).toEqual(['batch.ended', 'reading.completed']);
-    expect(await round(AFTER(200) - 1)).toEqual({});
-    expect(await round(AFTER(200))).toEqual({ notices: 1 });
-    expect(await kept()).toEqual(['reading.completed']);
     expect(await round(AFTER(400) - 1)).toEqual({});
-    expect(await round(AFTER(400))).toEqual({ events: 1 });
+    expect(await round(AFTER(400))).toEqual({ events: 1, notices: 1 });
     expect(await kept()).toEqual([]);
     expect(await test.deliveries()).toEqual([]);
     for (const table of ['delivery', 'settled_delivery', 'notice'])

@@ -18,7 +18,7 @@ import { heldRows, inSteps, type RowsByAge } from '#platform/retention/rows.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { CONFIG } from '#platform/tokens.js';
-import { type Config, LEAST_NOTICE_DAYS } from '../settings.js';
+import type { Config } from '../settings.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '../contracts/deliveries.js';
 
 const EVERY_MS = 3_600_000;
@@ -229,13 +229,19 @@ const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Ret
     ),
   );
 
+/**
+ * Days for which the row of a notice stays at least. The looks find what ends within 14 days and what happened in the last
+ * 7, and the row is the memory that it was told. The least of WEBHOOK_EVENTS_KEPT_DAYS is longer.
+ */
+export const LEAST_NOTICE_DAYS = 15;
+
 /** Notices of a mode, with their deliveries. */
 const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention => {
   const where = `livemode = ${mode === 'live'}`;
   return retention(
     pool,
     mode === 'live'
-      ? { kind: 'notices', what: 'notices of live mode', setting: 'WEBHOOK_NOTICES_KEPT_DAYS', days }
+      ? { kind: 'notices', what: 'notices of live mode', setting: TERM.live, days }
       : { kind: 'test-notices', what: 'notices of test mode', setting: TERM.test, days },
     { table: 'webhooks.notice', at: 'occurred_at', where },
     EVENTS_AT_ONCE,
@@ -252,11 +258,7 @@ const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Re
 
 type Terms = Pick<
   Config,
-  | 'WEBHOOK_DELIVERIES_KEPT_DAYS'
-  | 'WEBHOOK_EVENTS_KEPT_DAYS'
-  | 'WEBHOOK_NOTICES_KEPT_DAYS'
-  | 'WEBHOOK_STATS_KEPT_DAYS'
-  | 'TEST_DATA_KEPT_DAYS'
+  'WEBHOOK_DELIVERIES_KEPT_DAYS' | 'WEBHOOK_EVENTS_KEPT_DAYS' | 'TEST_DATA_KEPT_DAYS'
 >;
 
 /** What of webhooks ends after a term. */
@@ -264,9 +266,9 @@ export const webhookRetentions = (pool: pg.Pool, terms: Terms): readonly Retenti
   deliveryRetention(pool, terms),
   eventRetention(pool, 'live', terms.WEBHOOK_EVENTS_KEPT_DAYS),
   eventRetention(pool, 'test', terms.TEST_DATA_KEPT_DAYS),
-  noticeRetention(pool, 'live', terms.WEBHOOK_NOTICES_KEPT_DAYS),
+  noticeRetention(pool, 'live', terms.WEBHOOK_EVENTS_KEPT_DAYS),
   noticeRetention(pool, 'test', Math.max(LEAST_NOTICE_DAYS, terms.TEST_DATA_KEPT_DAYS)),
-  statsRetention(pool, terms.WEBHOOK_STATS_KEPT_DAYS),
+  statsRetention(pool),
 ];
 
 const SUMS_AT_ONCE = 5_000;
@@ -274,10 +276,13 @@ const FORGET_SUMS = `
   delete from webhooks.endpoint_hour where ctid = any (array(
     select ctid from webhooks.endpoint_hour where hour < $1 limit ${SUMS_AT_ONCE}))`;
 
-const statsRetention = (pool: pg.Pool, days: number): Retention =>
+/** Days for which the hourly sums of attempts are kept: more than the month that anybody can ask for. */
+const STATS_KEPT_DAYS = 35;
+
+const statsRetention = (pool: pg.Pool): Retention =>
   retention(
     pool,
-    { kind: 'stats', what: 'hourly sums of attempts', setting: 'WEBHOOK_STATS_KEPT_DAYS', days },
+    { kind: 'stats', what: 'hourly sums of attempts', setting: null, days: STATS_KEPT_DAYS },
     { table: 'webhooks.endpoint_hour', at: 'hour' },
     SUMS_AT_ONCE,
     FORGET_SUMS,

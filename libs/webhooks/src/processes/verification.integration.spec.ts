@@ -105,14 +105,14 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     receiver.answer = () => undefined;
     const { endpointId } = await service.create(receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
-    const settings = { WEBHOOK_LEASE_MS: 122_000, WEBHOOK_ATTEMPT_TIMEOUT_MS: 120_000 };
+    const settings = { WEBHOOK_ATTEMPT_TIMEOUT_MS: 120_000 };
     const first = probe(1, settings);
     await eventually(() => probes().length === 1);
     now += 119_000;
     receiver.answer = status(204);
     await probe(1, settings);
     expect(probes()).toHaveLength(1);
-    now += 3_000;
+    now += 11_000;
     await probe(1, settings);
     expect(probes()).toHaveLength(2);
     await receiver.stop();

@@ -18,6 +18,7 @@ import { refsInForce, type EndpointSecret } from '../domain/webhook-endpoint.dec
 import { asRecord } from '../read-models/as-record.js';
 import type { Config } from '../settings.js';
 import type { SendsRequests } from './dispatch/sender.js';
+import { leaseMsOf } from './dispatch/workspace-leases.js';
 import { FindVerification, type VerificationRecord } from '../contracts/endpoints.js';
 
 /** No workspace makes the service probe a host more often than this. */
@@ -47,7 +48,7 @@ const AT_ONCE = 20;
 interface VerificationParts {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_LEASE_MS'>;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_ATTEMPT_TIMEOUT_MS'>;
   readonly vault: SecretVault;
   readonly headers: HeaderVault;
   readonly streams: EndpointStreams;
@@ -121,7 +122,7 @@ export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
 /** One round. A kill after the answer costs another probe. */
 export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
   const { pool, clock, config } = parts;
-  const leaseMs = Math.max(config.WEBHOOK_LEASE_MS, PROBE_REST_MS);
+  const leaseMs = Math.max(leaseMsOf(config), PROBE_REST_MS);
   const { rows } = await pool.query<DueProbe>({
     // Every worker asks each second, and planning takes longer than finding nothing.
     name: 'probes-due',

@@ -30,7 +30,6 @@ const IMPATIENT = {
   ENQUEUE_TIMEOUT_MS: '2500',
   READING_LEASE_MS: '3000',
   RESERVATION_FENCE_MS: '8000',
-  WEBHOOK_LEASE_MS: '4000',
   WEBHOOK_ATTEMPT_TIMEOUT_MS: '1500',
   // Enough attempts for the longest storm.
   WEBHOOK_RETRY_SCHEDULE_MS: ['0,500,1000', ...Array.from({ length: 60 }, () => '2000')].join(),

@@ -99,9 +99,8 @@ export const account = {
     save: 'Save',
     kept: 'What is kept, and for how long',
     keeps: {
-      WEBHOOK_EVENTS_KEPT_DAYS: 'Events',
+      WEBHOOK_EVENTS_KEPT_DAYS: 'Events and notices',
       WEBHOOK_DELIVERIES_KEPT_DAYS: 'Webhook deliveries',
-      WEBHOOK_NOTICES_KEPT_DAYS: 'Notices',
       TEST_DATA_KEPT_DAYS: 'Persons of test readings',
       AUDIT_RETENTION_DAYS: 'Who asked for what',
     },

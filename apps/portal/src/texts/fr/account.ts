@@ -99,9 +99,8 @@ export const account = {
     save: 'Enregistrer',
     kept: 'Ce qui est conservé, et combien de temps',
     keeps: {
-      WEBHOOK_EVENTS_KEPT_DAYS: 'Événements',
+      WEBHOOK_EVENTS_KEPT_DAYS: 'Événements et avis',
       WEBHOOK_DELIVERIES_KEPT_DAYS: 'Envois de webhooks',
-      WEBHOOK_NOTICES_KEPT_DAYS: 'Avis',
       TEST_DATA_KEPT_DAYS: 'Personnes des lectures de test',
       AUDIT_RETENTION_DAYS: 'Qui a demandé quoi',
     },

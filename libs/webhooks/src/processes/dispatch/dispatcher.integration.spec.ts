@@ -422,7 +422,7 @@ describe('Deliveries whose keys cannot be had', () => {
     let isAway = true;
     // A lease that ends long after this test.
     test.start({
-      settings: { WEBHOOK_LEASE_MS: '3600000' },
+      settings: { WEBHOOK_ATTEMPT_TIMEOUT_MS: '3600000' },
       externalId: () => {
         if (isAway) throw new KeysUnavailable('the key of an epoch is lost');
         return 'order-4711';

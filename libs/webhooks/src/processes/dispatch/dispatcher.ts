@@ -13,7 +13,7 @@ import { readDue, type DueDelivery } from './due-deliveries.js';
 import { HeldWorkspace, type Limits, type Moment } from './held-workspace.js';
 import { OutcomeLog } from './outcome-log.js';
 import { WakeSignal } from './wake-signal.js';
-import { WorkspaceLeases } from './workspace-leases.js';
+import { leaseMsOf, WorkspaceLeases } from './workspace-leases.js';
 
 /** Postgres channel that is notified of a workspace with new deliveries; without a payload, of any. */
 const DUE_CHANNEL = 'webhooks_due';
@@ -74,11 +74,12 @@ export class Dispatcher implements WorkLoop {
     const { pool, config, observer = { attempted: () => undefined } } = parts;
     const sender = observedSender(openSender(parts), pool, observer);
     this.attempts = new DeliveryAttempts({ ...parts, sender, outcomes: new OutcomeLog(pool) });
-    this.leases = new WorkspaceLeases(pool, config.WEBHOOK_LEASE_MS);
+    const leaseMs = leaseMsOf(config);
+    this.leases = new WorkspaceLeases(pool, leaseMs);
     this.limits = {
       perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
       perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
-      leaseMs: config.WEBHOOK_LEASE_MS,
+      leaseMs,
       marginMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS,
     };
     this.bulkhead = new Bulkhead(config.WEBHOOK_PROCESS_CONCURRENCY);

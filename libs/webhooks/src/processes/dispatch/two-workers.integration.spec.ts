@@ -101,7 +101,7 @@ describe('Two workers', () => {
 
 describe('One worker', () => {
   it('has slots for an endpoint that answers when more than all its slots are asked for by silent ones', async () => {
-    const settings = { WEBHOOK_ATTEMPT_TIMEOUT_MS: '200000', WEBHOOK_LEASE_MS: '210000' };
+    const settings = { WEBHOOK_ATTEMPT_TIMEOUT_MS: '200000' };
     const held: (() => void)[] = [];
     receiver.answer = (response, received, index) => void held.push(() => ok(response, received, index));
     const prompt = await Receiver.start();

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { PROBE_AFTER_FAILURES } from '../../domain/attempt.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint.decider.js';
+import type { Config } from '../../settings.js';
 
 /** The right to send for a workspace: until it expires, no other worker does. */
 export interface WorkspaceLease {
@@ -78,6 +79,15 @@ const ENDPOINTS = `
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
   where endpoint.workspace_id = any ($1::text[]) and ${IS_OPEN}
   order by endpoint.workspace_id`;
+
+/**
+ * How long only one worker sends for a workspace (ms). A worker renews a lease every second, and starts no attempt that could
+ * outlive it: otherwise another worker would send the same delivery beside it. The rest is for recording outcomes, and for
+ * renewals that come late.
+ */
+export const leaseMsOf = ({
+  WEBHOOK_ATTEMPT_TIMEOUT_MS,
+}: Pick<Config, 'WEBHOOK_ATTEMPT_TIMEOUT_MS'>): number => WEBHOOK_ATTEMPT_TIMEOUT_MS + 10_000;
 
 /** One worker at a time sends for a workspace. When it dies, its leases expire and others take them. Times in ms since the epoch. */
 export class WorkspaceLeases {
