@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { RANDOM_BYTES, apiKeyText, makeApiKey, type NewApiKey } from '#workspaces/domain/api-key.js';
+import { KEYS_PER_WORKSPACE } from '#workspaces/application/api-keys.js';
 import { CACHED_MS } from '#workspaces/authentication/api-key.authenticator.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
@@ -14,13 +15,13 @@ import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js'
 
 /** Floods of API keys, and keys revoked while PostgreSQL is cut off. */
 const MANY_KEYS = rounds(1_100, 10_000);
-const LIMIT = 5;
+/** Places that are left in a crowded workspace. */
+const LEFT = 5;
 const SETTINGS = {
   LOG_LEVEL: 'error',
   RATE_MANAGE_PER_MINUTE: '1000000',
   RATE_READ_PER_MINUTE: '1000000',
   RATE_PUBLIC_PER_MINUTE: '1000000',
-  API_KEYS_PER_WORKSPACE: String(LIMIT),
 };
 
 const portal = new Portal();
@@ -89,11 +90,8 @@ const refusalOf = async (apiKey: string): Promise<unknown> => {
 const newKey = (): NewApiKey =>
   makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
 
-/** Appends keys as they are issued where API_KEYS_PER_WORKSPACE is higher. */
-const issuedUnderAnotherLimit = async (
-  { workspaceId }: Customer,
-  count: number,
-): Promise<readonly NewApiKey[]> => {
+/** Appends keys of a new workspace, however many it may have. */
+const appendKeys = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
   const keys = Array.from({ length: count }, newKey);
   let revision = 0n;
   for (let from = 0; from < count; from += 500) {
@@ -124,12 +122,18 @@ const listAll = async (customer: Customer, limit: number): Promise<string[]> => 
   return ids;
 };
 
+const crowded = async (): Promise<Customer> => {
+  const customer = await open();
+  await appendKeys(customer, KEYS_PER_WORKSPACE - LEFT);
+  return customer;
+};
+
 describe('the number of active keys', () => {
   it('is limited, also for concurrent requests; revoked and expired keys do not count', async () => {
-    const customer = await open();
+    const customer = await crowded();
     const short = await issue(customer, { expiresAt: new Date(Date.now() + 5_000).toISOString() });
     expect(short.status).toBe(201);
-    const answers = await Promise.all(Array.from({ length: 4 * LIMIT }, () => issue(customer)));
+    const answers = await Promise.all(Array.from({ length: 4 * LEFT }, () => issue(customer)));
     await until(
       async () => (await statusOf(remote, short.body.apiKey)) === 401,
       () => 'the key expires',
@@ -137,11 +141,14 @@ describe('the number of active keys', () => {
     answers.push(...(await Promise.all(Array.from({ length: 3 }, () => issue(customer)))));
 
     const issued = answers.filter(({ status }) => status === 201);
-    expect(issued).toHaveLength(LIMIT);
+    expect(issued).toHaveLength(LEFT);
     for (const { status, body } of answers.filter((answer) => !issued.includes(answer))) {
       expect([status, body]).toEqual([
         409,
-        expect.objectContaining({ code: 'key_limit_reached', detail: expect.stringContaining(`${LIMIT}`) }),
+        expect.objectContaining({
+          code: 'key_limit_reached',
+          detail: expect.stringContaining(`${KEYS_PER_WORKSPACE}`),
+        }),
       ]);
     }
 
@@ -151,8 +158,8 @@ describe('the number of active keys', () => {
   });
 
   it('is kept by rotations that race with issues, in several processes', async () => {
-    const customer = await open();
-    const first = await Promise.all(Array.from({ length: LIMIT - 2 }, () => issue(customer)));
+    const customer = await crowded();
+    const first = await Promise.all(Array.from({ length: LEFT - 2 }, () => issue(customer)));
     const rotations = first.flatMap(({ body: { keyId } }) => [
       manage<Key>(customer, 'POST', `/${keyId}/rotate`, {}, api),
       manage<Key>(customer, 'POST', `/${keyId}/rotate`, {}, remote),
@@ -164,14 +171,14 @@ describe('the number of active keys', () => {
         .toSorted()
         .slice(0, 3),
     ).toEqual([201, 201, 409]);
-    expect(await listAll(customer, 100)).toHaveLength(LIMIT);
+    expect(await listAll(customer, 100)).toHaveLength(KEYS_PER_WORKSPACE);
     for (const { body } of [...first, ...answers.filter(({ status }) => status === 201)])
       expect(await statusOf(api, body.apiKey)).toBe(KNOWN);
   });
 
   it('allows a rotation without overlap at the limit: every process refuses the previous key at once', async () => {
-    const customer = await open();
-    const [one] = await Promise.all(Array.from({ length: LIMIT }, () => issue(customer)));
+    const customer = await crowded();
+    const [one] = await Promise.all(Array.from({ length: LEFT }, () => issue(customer)));
     const { keyId, apiKey } = one!.body;
     for (const process of [api, remote]) expect(await statusOf(process, apiKey)).toBe(KNOWN);
     const path = `/${keyId}/rotate`;
@@ -188,10 +195,10 @@ describe('the number of active keys', () => {
   });
 });
 
-describe('a workspace with more keys than a limit that was lowered', () => {
+describe('a workspace with more keys than it may have', () => {
   it('keeps, lists and revokes them all, and gets no more', async () => {
     const customer = await open();
-    const keys = await issuedUnderAnotherLimit(customer, MANY_KEYS);
+    const keys = await appendKeys(customer, MANY_KEYS);
     const oldest = keys[0]!;
     await until(
       async () => (await statusOf(api, apiKeyText('live', keys.at(-1)!))) === KNOWN,

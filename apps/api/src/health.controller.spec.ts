@@ -17,7 +17,6 @@ const answering = () => {
 };
 
 const config: ConstructorParameters<typeof HealthController>[4] = {
-  READINESS_LAG_MS: 60_000,
   READINESS_ROLES: ['follow', 'jobs', 'webhooks'],
 };
 

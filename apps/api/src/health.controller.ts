@@ -33,6 +33,8 @@ import { tablesThatStopRequests } from '../../service/src/tables.js';
 const CHECK_WITHIN_MS = 2_000;
 /** Readiness is evaluated at most this often, because anyone may call it. */
 const FRESH_MS = 1_000;
+/** The service is not ready while a consumer’s oldest unhandled event is older: readings would seem lost to their callers. */
+const LATE_FROM_SECONDS = 60;
 /** Enough events to find the oldest one that a consumer has not handled, in one short read. */
 const LOOK_AHEAD = 64;
 
@@ -48,7 +50,7 @@ export class HealthController {
     @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(DiskReserve) private readonly disk: Pick<DiskReserve, 'isKept'>,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_ROLES' | 'READINESS_LAG_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_ROLES'>,
     @Inject(TrustedTime) private readonly time: Pick<TrustedTime, 'now'>,
   ) {}
 
@@ -142,8 +144,7 @@ export class HealthController {
     const lags = await consumerLag(this.pool, this.store, { lookAhead: LOOK_AHEAD });
     const late = lags.find(
       ({ status, seconds }) =>
-        status === 'beyond_the_log' ||
-        (status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS),
+        status === 'beyond_the_log' || (status === 'running' && seconds > LATE_FROM_SECONDS),
     );
     if (late) throw new NotReady(late.status === 'running' ? 'late' : 'beyond_the_log');
   }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { count, days, flag, milliseconds, setting, span, spans } from '#platform/config/setting.js';
+import { count, days, flag, milliseconds, setting, spans } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Allowed webhook targets, and how deliveries are sent. */
@@ -56,7 +56,6 @@ export const settings = {
       ),
     'addresses of the worker’s machine that webhooks are sent from: one IPv4, one IPv6 or both, comma-separated',
   ),
-  WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints of a workspace for each mode, live and test'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(
     15_000,
     'longest whole exchange with a receiver; ten seconds more, and others send what a killed worker left',
@@ -65,8 +64,6 @@ export const settings = {
     256,
     'deliveries in flight per worker process: half of them to endpoints that answer within a second, half to slower ones',
   ),
-  WEBHOOK_ENDPOINT_CONCURRENCY: count(5, 'deliveries in flight per endpoint'),
-  WEBHOOK_WORKSPACE_CONCURRENCY: count(25, 'deliveries in flight per workspace'),
   WEBHOOK_RETRY_SCHEDULE_MS: spans(
     '0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000',
     'pause before each attempt',
@@ -79,10 +76,6 @@ export const settings = {
     400,
     'how long events of live readings, with their feed and replays, and notices of live mode are kept (days, 30 or more)',
     30,
-  ),
-  WEBHOOK_DISABLE_AFTER_MS: span(
-    432_000_000,
-    'an endpoint without a success for this long, and 10 failures, is disabled',
   ),
 };
 

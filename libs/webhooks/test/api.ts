@@ -87,7 +87,6 @@ export class TestApi {
     const config = testConfig(database, {
       WEBHOOK_ALLOW_CIDRS: '',
       WEBHOOK_ALLOW_HTTP: '0',
-      WEBHOOK_ENDPOINTS_PER_WORKSPACE: '3',
       ...settings,
     });
     const log = pino({ level: 'silent' });

@@ -78,10 +78,10 @@ export const replaying = (): Replaying => {
     test.api = await TestApi.start(test.database, {
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       WEBHOOK_ALLOW_HTTP: '1',
-      WEBHOOK_ENDPOINT_CONCURRENCY: '1',
     });
     test.sending = new TestService(test.database, {
-      settings: { WEBHOOK_ENDPOINT_CONCURRENCY: '1', WEBHOOK_RETRY_SCHEDULE_MS: '0' },
+      settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' },
+      concurrency: { perEndpoint: 1, perWorkspace: 25 },
     });
     test.sending.dispatch();
   });

@@ -34,6 +34,10 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly resolve?: ResolveHost;
   readonly workers?: number;
+  /** Default: that of a worker. */
+  readonly concurrency?: { readonly perEndpoint: number; readonly perWorkspace: number };
+  /** How long an endpoint may fail (ms). Default: as in a worker. */
+  readonly disableAfterMs?: number;
   /** Source of endpoints when another part of the test follows the log. */
   readonly store?: InMemoryEventStore;
   /** The external id of every reading that has one, when it is asked for. */
@@ -111,7 +115,7 @@ export class TestService {
   dispatch(): void {
     const { config, clock, vault, answers, headers, streams, stopped } = this;
     const { pool } = this.database;
-    const resolve = this.options.resolve ?? resolveHost;
+    const { resolve = resolveHost, concurrency, disableAfterMs } = this.options;
     for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
       const queryBus = {
         execute: async (query: object) =>
@@ -131,6 +135,8 @@ export class TestService {
         queryBus,
         log: quiet,
         connectTimeoutMs: 60_000,
+        ...(concurrency && { concurrency }),
+        ...(disableAfterMs !== undefined && { disableAfterMs }),
       });
       this.running.push(dispatcher.run(stopped.signal));
     }

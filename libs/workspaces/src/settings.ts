@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import { count, flag, setting } from '#platform/config/setting.js';
+import { flag, setting } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
 /** Bearer tokens and API keys of callers. */
@@ -45,10 +45,6 @@ export const settings = {
       )
       .default([]),
     'origins whose pages may show the portal in a frame, comma-separated; they must be of the same site, or the browser keeps the session back',
-  ),
-  API_KEYS_PER_WORKSPACE: count(
-    100,
-    'API keys of a workspace that may be active at once, for each mode, live and test',
   ),
 };
 

@@ -20,17 +20,14 @@ interface Readiness {
 
 const OPS = programPath('ops');
 
-/**
- * A customer, and a stack that is not ready once a consumer lags for three seconds. Members are available only within
- * tests.
- */
+/** A customer, and a stack. Members are available only within tests. */
 export const operatedStack = () => {
   let stack: StartedStack;
   let customer: Integrator;
   let database: pg.Client;
 
   beforeAll(async () => {
-    stack = await startStack({ env: { READINESS_LAG_MS: '3000' } });
+    stack = await startStack();
     customer = await Integrator.open(stack, 1_000);
     database = new pg.Client({ connectionString: stack.databaseUrl });
     await database.connect();

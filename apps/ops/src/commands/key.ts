@@ -168,7 +168,7 @@ interface RevokeOptions {
 const refused = (refusal: KeyRefusal, workspace: string): OpsError => {
   if (refusal.outcome === 'key_limit_reached') {
     return new OpsError(
-      `${workspace} has the maximum of ${refusal.limit} active keys: revoke one (ops key list shows when each was last used), rotate one with --overlap 0, or raise API_KEYS_PER_WORKSPACE.`,
+      `${workspace} has the maximum of ${refusal.limit} active keys: revoke one (ops key list shows when each was last used), or rotate one with --overlap 0.`,
     );
   }
   if (refusal.outcome === 'unknown_workspace')

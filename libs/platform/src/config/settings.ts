@@ -103,10 +103,6 @@ export const settings = z.object({
     workerRoles,
     'the service is not ready while no worker has one of these WORKER_ROLES; /readyz and ops doctor name a missing role in any case',
   ),
-  READINESS_LAG_MS: span(
-    60_000,
-    'the service is not ready while a consumer’s oldest unhandled event is older',
-  ),
   DISK_FOLDER: setting(
     z.string().min(1).optional(),
     'folder whose disk must keep DISK_RESERVE_MIB free; unset: not checked (the embedded stack sets it)',

@@ -58,6 +58,9 @@ export interface RotatedSecret {
   readonly previousValidUntil: string;
 }
 
+/** Webhook endpoints of a workspace for each mode, live and test: each event costs a delivery for each. */
+const ENDPOINTS_PER_WORKSPACE = 16;
+
 /** Changes endpoints of a workspace. `ifRevision`: revisions at which the caller allows the change; `null`: any. */
 @Injectable()
 export class EndpointCommands {
@@ -89,7 +92,7 @@ export class EndpointCommands {
     if (refusal) return refusal;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
     if (!(await this.claimSlot(endpointId, workspaceId, { secret, modes }))) {
-      return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
+      return { outcome: 'endpoint_limit_reached', limit: ENDPOINTS_PER_WORKSPACE };
     }
     const at = instant(this.clock.now());
     const { ref: headersRef } = await this.headers.store(headers, { endpointId, workspaceId, at });
@@ -290,7 +293,7 @@ export class EndpointCommands {
                     else endpoint.deleted_at is null end`,
         [workspaceId, instant(this.clock.now()), CLAIM_SECONDS, endpointId, modes],
       );
-      const { WEBHOOK_ENDPOINTS_PER_WORKSPACE: most } = this.config;
+      const most = ENDPOINTS_PER_WORKSPACE;
       const { all, taken } = rows[0]!;
       if (taken >= most || all >= MODES.length * most) return false;
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);

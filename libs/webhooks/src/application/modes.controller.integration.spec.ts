@@ -46,7 +46,7 @@ describe('An endpoint', () => {
   });
 
   it('takes no place of the other mode', async () => {
-    for (let nr = 0; nr < 3; nr += 1) await test.created({ url }, testKey());
+    for (let nr = 0; nr < 16; nr += 1) await test.created({ url }, testKey());
     await test.post('', { url }, testKey()).expect(409);
     await test.created({ url });
   });

@@ -12,7 +12,7 @@ import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.
 import { ORDINARY_SCOPES } from '#platform/auth/scopes.js';
 import { drawBytes } from '#platform/crypto/draw.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { CLOCK } from '#platform/tokens.js';
 import { RevokedKeys } from '../authentication/api-key.authenticator.js';
 import {
   type ApiKeyTerms,
@@ -29,7 +29,6 @@ import {
 import { apiKeyText, makeApiKey, type NewApiKey, RANDOM_BYTES } from '../domain/api-key.js';
 import type { Workspace, WorkspaceRejection } from '../domain/workspace.decider.js';
 import { ApiKeyQuery } from '../read-models/queries.js';
-import type { Config } from '../settings.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from './workspaces.js';
 
 type KeyOutcome = Outcome<WorkspaceEvent, Workspace, WorkspaceRejection>;
@@ -67,22 +66,32 @@ export const drawApiKey = (by: Pick<RequestContext, 'seed'>): NewApiKey =>
     secret: drawBytes(by, 'api-key-secret', RANDOM_BYTES),
   });
 
+/** Keys of a workspace that may be active at once, for each mode, live and test, as docs/api.md says. Nobody keeps more apart. */
+export const KEYS_PER_WORKSPACE = 100;
+
 @CommandHandler(IssueApiKey)
 export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
   constructor(
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
   ) {}
 
   async execute({ workspaceId, asked, by, manager }: IssueApiKey): Promise<IssuedKey | KeyRefusal> {
     const key = drawApiKey(by);
     const { keyId, hash } = key;
     const now = this.clock.now();
-    const limit = this.config.API_KEYS_PER_WORKSPACE;
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'IssueApiKey', keyId, hash, asked, ordinaryScopes: ORDINARY_SCOPES, manager, limit, now },
+      {
+        type: 'IssueApiKey',
+        keyId,
+        hash,
+        asked,
+        ordinaryScopes: ORDINARY_SCOPES,
+        manager,
+        limit: KEYS_PER_WORKSPACE,
+        now,
+      },
       { intent: `issue-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind === 'rejected') return refusalOf(outcome);
@@ -97,7 +106,6 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
   constructor(
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
     private readonly keys: ApiKeyQuery,
     private readonly revoked: RevokedKeys,
   ) {}
@@ -108,11 +116,10 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     const key = drawApiKey(by);
     const { keyId, hash } = key;
     const now = this.clock.now();
-    const limit = this.config.API_KEYS_PER_WORKSPACE;
     const overlapMs = overlapSeconds * 1_000;
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'RotateApiKey', keyId, hash, previous, overlapMs, manager, limit, now },
+      { type: 'RotateApiKey', keyId, hash, previous, overlapMs, manager, limit: KEYS_PER_WORKSPACE, now },
       { intent: `rotate-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind === 'rejected') return refusalOf(outcome);

@@ -14,7 +14,6 @@ import { IssueApiKeyHandler, RotateApiKeyHandler } from './api-keys.js';
 const NOW = Date.parse('2026-04-04T00:00:00.000Z');
 const by = ownRequest('operator:ada');
 const clock = { now: () => NOW };
-const config = { API_KEYS_PER_WORKSPACE: 100 };
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -36,7 +35,7 @@ it.each([
     new OpenWorkspace('Atelier', by),
   );
   const asked = { label: null, mode: 'test', scopes: null, networks: null, expiresAt } as const;
-  const issued = await new IssueApiKeyHandler(executor, clock, config).execute(
+  const issued = await new IssueApiKeyHandler(executor, clock).execute(
     new IssueApiKey(workspaceId, asked, by),
   );
   const keyId = issued.outcome === 'issued' ? issued.keyId : '';
@@ -46,7 +45,7 @@ it.each([
     [keyId, workspaceId, new Date(NOW), expiresAt],
   );
   const keys = new ApiKeyQuery(pool);
-  const rotating = new RotateApiKeyHandler(executor, clock, config, keys, new RevokedKeys());
+  const rotating = new RotateApiKeyHandler(executor, clock, keys, new RevokedKeys());
   const rotated = await rotating.execute(new RotateApiKey(keyId, overlap, by, workspaceId));
   expect(rotated).toMatchObject({ outcome: 'rotated', previousExpiresAt: end });
   expect(await keys.find(keyId)).toMatchObject({ expiresAt: new Date(end), revokedAt: null });

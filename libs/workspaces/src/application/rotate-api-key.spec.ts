@@ -10,7 +10,6 @@ import { IssueApiKeyHandler, RotateApiKeyHandler } from './api-keys.js';
 const NOW = Date.parse('2026-04-04T00:00:00Z');
 const by = ownRequest('operator:ada');
 const clock = { now: () => NOW };
-const config = { API_KEYS_PER_WORKSPACE: 100 };
 
 let closed: string[];
 let shortened: unknown[];
@@ -34,11 +33,11 @@ beforeEach(async () => {
     new OpenWorkspace('Atelier', by),
   ));
   const asked = { label: 'shop', mode: 'test', scopes: null, networks: null, expiresAt: null } as const;
-  const issued = await new IssueApiKeyHandler(executor, clock, config).execute(
+  const issued = await new IssueApiKeyHandler(executor, clock).execute(
     new IssueApiKey(workspaceId, asked, by),
   );
   keyId = issued.outcome === 'issued' ? issued.keyId : '';
-  handler = new RotateApiKeyHandler(executor, clock, config, keys as unknown as ApiKeyQuery, revoked);
+  handler = new RotateApiKeyHandler(executor, clock, keys as unknown as ApiKeyQuery, revoked);
 });
 
 describe('a rotation', () => {

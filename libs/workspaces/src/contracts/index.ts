@@ -126,7 +126,7 @@ export interface IssuedKey {
   readonly terms: ApiKeyTerms;
 }
 
-/** Issues an API key. At most API_KEYS_PER_WORKSPACE keys of a workspace are active. */
+/** Issues an API key. At most 100 keys of a workspace are active in each mode. */
 export class IssueApiKey extends Command<IssuedKey | KeyRefusal> {
   constructor(
     readonly workspaceId: string,

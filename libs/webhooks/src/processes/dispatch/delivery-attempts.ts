@@ -42,12 +42,15 @@ export interface AttemptParts {
   readonly streams: EndpointStreams;
   readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_DISABLE_AFTER_MS'>;
+  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS'>;
+  readonly disableAfterMs?: number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
 
 /** When a delivery that could not be prepared is due again (ms). */
 const RETRY_PREPARING_MS = 30_000;
+/** An endpoint without a success for this long, and with 10 failures, is disabled (ms): 120 hours, as docs/webhooks.md says. */
+const DISABLE_AFTER_MS = 432_000_000;
 
 /** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
 export class DeliveryAttempts {
@@ -193,7 +196,10 @@ export class DeliveryAttempts {
     if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS, performance.now());
     const { statusCode } = result;
-    const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);
+    const reason = disablement(
+      { statusCode, ...failures, at: endedAt },
+      this.parts.disableAfterMs ?? DISABLE_AFTER_MS,
+    );
     if (reason === null) return;
     endpoint.disable();
     const { kind } = await this.parts.streams.execute(

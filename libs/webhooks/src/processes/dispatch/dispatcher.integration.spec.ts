@@ -257,7 +257,7 @@ describe('The dispatcher', () => {
 
   it('respects the limits per endpoint and per workspace, and treats endpoints fairly', async () => {
     test.start({
-      settings: { WEBHOOK_ENDPOINT_CONCURRENCY: '3', WEBHOOK_WORKSPACE_CONCURRENCY: '5' },
+      concurrency: { perEndpoint: 3, perWorkspace: 5 },
       workers: 2,
     });
     const other = await Receiver.start();

@@ -35,6 +35,8 @@ const RECORD_MS = 500;
 /** How long attempts may take after the worker was stopped, before they are cancelled (ms). */
 const SHUTDOWN_MS = 5_000;
 const RELEASE_TRIES = 20;
+/** Deliveries in flight at once, for each worker that has the workspace: docs/webhooks.md promises them to receivers. */
+const CONCURRENCY: Limits = { perEndpoint: 5, perWorkspace: 25 };
 
 interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
   readonly pool: pg.Pool;
@@ -43,6 +45,7 @@ interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
   readonly connectTimeoutMs?: number;
+  readonly concurrency?: Limits;
 }
 
 /**
@@ -77,8 +80,7 @@ export class Dispatcher implements WorkLoop {
     const leaseMs = leaseMsOf(config);
     this.leases = new WorkspaceLeases(pool, leaseMs);
     this.limits = {
-      perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-      perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
+      ...(parts.concurrency ?? CONCURRENCY),
       leaseMs,
       marginMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS,
     };

@@ -134,9 +134,9 @@ describe('While our own proxy fails', () => {
     test.start({
       settings: {
         WEBHOOK_PROXY_URL: proxy.url(),
-        WEBHOOK_DISABLE_AFTER_MS: '1',
         WEBHOOK_RETRY_SCHEDULE_MS: '0',
       },
+      disableAfterMs: 1,
     });
     const { endpointId } = await test.service.create(test.receiver.url);
     for (let n = 0; n < DELIVERIES; n += 1) await test.service.happen(reading(randomUUID()).completed());
