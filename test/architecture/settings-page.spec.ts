@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { z } from 'zod';
+import { shownValue } from '#platform/config/load-config.js';
 import { projectPath } from '#platform/project-path.js';
 import { settings as platform } from '#platform/config/settings.js';
 import { MODULES } from '../../apps/service/src/modules.js';
@@ -22,7 +23,7 @@ const defaultOf = (schema: z.ZodType): string => {
   if (!success) return 'required';
   if (data === undefined || data === '' || (Array.isArray(data) && data.length === 0)) return '';
   if (typeof data === 'boolean') return data ? '`1`' : '`0`';
-  return `\`${Array.isArray(data) ? data.join() : (data as string | number)}\``;
+  return `\`${shownValue(data)}\``;
 };
 
 const tableOf = (title: string, shape: Shape): string => {

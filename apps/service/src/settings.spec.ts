@@ -123,6 +123,9 @@ describe('the settings of the service', () => {
   it('have one line each in the help', () => {
     const lines = configHelp(settings).split('\n');
     expect(lines).toHaveLength(settingNames(settings).length);
+    expect(lines.find((line) => line.includes('LEDGER_ACCOUNTS'))).toMatch(
+      /\[receivable=1200,deferred=2400,/,
+    );
     expect(lines).toContainEqual(
       expect.stringMatching(/^ {2}READINGS_IN_FLIGHT +readings of a workspace .* \[1000\]$/),
     );

@@ -98,10 +98,7 @@ export const settings = {
     10_000,
     'most credits of one correction, the amounts of its entries without signs',
   ),
-  LEDGER_ACCOUNTS: setting(
-    accountCodes,
-    'account codes in journal.csv, as receivable=1200,deferred=2400,refunds=2450,revenue=4000,breakage=4100,corrections=4900; one that is left out keeps this code',
-  ),
+  LEDGER_ACCOUNTS: setting(accountCodes, 'account codes in journal.csv; one that is left out keeps this one'),
 };
 
 export type Config = ConfigWith<typeof settings>;

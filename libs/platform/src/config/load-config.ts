@@ -40,5 +40,13 @@ const defaultOf = ({ shape }: Settings, name: string): string => {
   const result = (shape as Record<string, z.ZodType>)[name]!.safeParse(undefined);
   if (!result.success) return ' [required]';
   const value = result.data;
-  return Array.isArray(value) && value.length === 0 ? '' : ` [${String(value)}]`;
+  return Array.isArray(value) && value.length === 0 ? '' : ` [${shownValue(value)}]`;
 };
+
+/** A value as an environment variable gives it: lists with commas, codes as `<name>=<code>`. */
+export const shownValue = (value: unknown): string =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+        .map(([name, code]) => `${name}=${code}`)
+        .join()
+    : String(value);
