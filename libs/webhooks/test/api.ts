@@ -4,6 +4,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
+import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runConsumer } from '#event-sourcing/projections/runner.js';
@@ -29,11 +30,17 @@ import { movedTo } from './events.js';
 /** The key of a workspace in test mode; in live mode it is the workspace itself. */
 export const testKeyOf = (workspaceId: string): string => `${workspaceId}:test`;
 
+/** A live key that is revoked as soon as it has been verified. */
+export const endingKeyOf = (workspaceId: string): string => `${workspaceId}:ends:${randomUUID()}`;
+const ended = new Set<string>();
+
 /** Accepts every key, which names the workspace. */
 const everyKey = {
-  verifyApiKey: async (apiKey: string): Promise<Principal> => {
-    const [workspaceId = '', test] = apiKey.split(':');
-    const mode = test === undefined ? 'live' : 'test';
+  verifyApiKey: async (apiKey: string): Promise<Principal | null> => {
+    if (ended.has(apiKey)) return null;
+    const [workspaceId = '', kind] = apiKey.split(':');
+    if (kind === 'ends') ended.add(apiKey);
+    const mode = kind === 'test' ? 'test' : 'live';
     return {
       authMode: 'apiKey',
       mode,

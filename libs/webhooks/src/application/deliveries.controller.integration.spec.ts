@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { failure, reading, batchEnded } from '../../test/events.js';
 import { status, eventually } from '../../test/receiver.js';
 import { deliveringRequests } from '../../test/webhook-requests.js';
-import { url, testKeyOf } from '../../test/api.js';
+import { endingKeyOf, url, testKeyOf } from '../../test/api.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { destroyUnused } from './unused-secrets.js';
 
@@ -176,6 +176,19 @@ const failsOften = async () => {
   );
 };
 const received = () => test.receiver.received.length;
+
+describe('A key that ends while its request is held', () => {
+  it('sends no trial, and learns no count of a dry run', async () => {
+    const dryRun = { since: '2026-04-01T00:00:00Z', dryRun: true };
+    await test.post(`/${test.endpointId}/replay`, dryRun).expect(202);
+    for (const [path, body] of [
+      ['test', { type: 'reading.completed' }],
+      ['replay', dryRun],
+    ] as const)
+      await test.post(`/${test.endpointId}/${path}`, body, endingKeyOf(test.ws)).expect(401);
+    expect(await list()).toEqual([]);
+  });
+});
 
 describe('An endpoint that keeps failing', () => {
   it('is tried at once for a trial, and gets what waited when it works again', async () => {

@@ -9,7 +9,7 @@ import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
-import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { Requester } from '#platform/http/requester.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
@@ -83,16 +83,21 @@ export class Trials {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @param sees the modes that the caller sees: without test, the external id of the reading is not shown */
+  /**
+   * @param sees the modes that the caller sees: without test, the external id of the reading is not shown
+   * @param stands throws when the caller's key has ended, which it may have while a reading is made
+   */
   async send(
     endpointId: string,
     { workspaceId, sees }: Pick<Principal, 'workspaceId' | 'sees'>,
     type: PublicEventType,
     by: RequestContext,
+    stands: () => Promise<void>,
   ): Promise<SendTestEventResult> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
+    await stands();
     if (trial.outcome !== 'ready') return trial;
     const occurredAt = instant(this.clock.now());
     // A queue of its own: neither does a trial wait for events of the reading, nor they for it.
@@ -179,8 +184,10 @@ export class SendTestEventController {
     @OptionalBody() { type }: SendTestEventDto,
     @Caller() caller: Principal,
     @Requester() by: RequestContext,
+    @Req() request: Request,
   ) {
-    return orProblem(await this.trials.send(endpointId, caller, type, by)).delivery;
+    const stands = () => requireStanding(request);
+    return orProblem(await this.trials.send(endpointId, caller, type, by, stands)).delivery;
   }
 }
 

@@ -1,10 +1,10 @@
 import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
-import { Caller, type Principal } from '#platform/auth/authentication.js';
+import { Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { parseInstant } from '#platform/http/instant.js';
@@ -73,19 +73,21 @@ export class ReplayController {
     const { outcome, record } = orProblem(
       await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key)),
     );
+    const answer = dryRun ? await this.counted(record, response.req) : record;
     response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
     if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
-    return dryRun ? this.counted(record) : record;
+    return answer;
   }
 
   /** A dry run ends within moments. Holds the request until then, so that its answer has the count. */
-  private async counted(queued: ReplayRecord): Promise<ReplayRecord> {
+  private async counted(queued: ReplayRecord, request: Request): Promise<ReplayRecord> {
     const givesUpAt = performance.now() + this.dryRunWaitMs;
     let record = queued;
     while (record.finishedAt === null && performance.now() < givesUpAt) {
       await delay(LOOK_AGAIN_MS);
       record = (await this.rows.find(queued.endpointId, queued.replayId)) ?? record;
     }
+    await requireStanding(request);
     return record;
   }
 
