@@ -5,7 +5,7 @@ import type { CreditsEventOf } from '#billing/contracts/events.js';
 import { collect } from '#event-sourcing/store/collect.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { peakMiB } from '../bench/service/process-memory.js';
-import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
+import { sharedStack, startApi, type StartedProcess, type Stack } from '../support/index.js';
 import { Integrator } from '../support/integrator.js';
 import { longestWait } from '../support/longest-wait.js';
 import { PortalVisitor } from '../support/portal-visitor.js';
@@ -19,7 +19,7 @@ const TIMES_AT_REST = 10;
 const MOST_MIB = 48;
 
 let stack: Stack;
-let api: StartedApi;
+let api: StartedProcess;
 let neighbour: Integrator;
 let visitor: PortalVisitor;
 let month: string;

@@ -6,7 +6,7 @@ import { peakMiB } from '../bench/service/process-memory.js';
 import { Integrator } from '../support/integrator.js';
 import { longestWait } from '../support/longest-wait.js';
 import { PortalVisitor, hiddenFields } from '../support/portal-visitor.js';
-import { sharedStack, startApi, type StartedApi, type Stack } from '../support/index.js';
+import { sharedStack, startApi, type StartedProcess, type Stack } from '../support/index.js';
 import { isSoak } from '../support/rounds.js';
 import { worstHeaders, worstRequests, type WorstRequest } from '../support/worst-texts.js';
 
@@ -22,7 +22,7 @@ const LARGEST_BULK_ANSWER = 655_360;
 const SLOW_MS = 1_200_000;
 
 let stack: Stack;
-let api: StartedApi;
+let api: StartedProcess;
 let senders: readonly Integrator[];
 let neighbour: Integrator;
 let ids: Readonly<Record<string, string>>;

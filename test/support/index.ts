@@ -1,5 +1,6 @@
 export { removeDataFolder, temporaryDataDir } from './data-dir.js';
-export { startApi, type StartedApi } from './start-api.js';
+export { fixture } from './fixture.js';
+export { startApi, type StartedProcess } from './start-process.js';
 export { startCollector, type CollectedSpan, type Collector } from './start-collector.js';
 export {
   RECEIVER_SETTINGS,
@@ -8,4 +9,11 @@ export {
   type Receiver,
   type ReceivedWebhook,
 } from './start-receiver.js';
-export { sharedStack, startStack, type Stack, type StackStart, type StartedStack } from './start-stack.js';
+export {
+  sharedStack,
+  startStack,
+  type Finding,
+  type Stack,
+  type StackStart,
+  type StartedStack,
+} from './start-stack.js';

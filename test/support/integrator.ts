@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { askCompanion } from './companion.js';
 import { PATIENT } from './patience.js';
+import type { Receiver } from './start-receiver.js';
 import type { Stack } from './start-stack.js';
 
 /** The members of a reading that tests use. Specs assert the full contract where it matters. */
@@ -21,6 +22,12 @@ export interface Answer<T = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: T;
+}
+
+export interface Balance {
+  readonly available: number;
+  readonly held: number;
+  readonly consumed: number;
 }
 
 export const person = (firstName = 'Zoé', locale = 'fr-FR') => ({
@@ -96,12 +103,39 @@ export class Integrator {
     return { status: response.status, headers: response.headers, body: json as T };
   }
 
+  /** A bearer token of this workspace, as the header that carries it. @param scope of `ops token mint` */
+  async bearer(scope: string): Promise<{ readonly authorization: string }> {
+    const minted = await this.stack.ops(['token', 'mint', '--workspace', this.workspaceId, '--scope', scope]);
+    return { authorization: `Bearer ${(minted as { token: string }).token}` };
+  }
+
+  /** Creates a webhook endpoint, whose secret the receiver then knows. @throws Error when it is refused */
+  async endpoint(to: Receiver | string, settings: object = {}): Promise<string> {
+    const url = typeof to === 'string' ? to : to.url;
+    const { status, body } = await this.call<{ endpointId: string; signingSecret: string }>(
+      'POST',
+      '/api/v1/webhooks',
+      { body: { url, ...settings } },
+    );
+    if (status !== 201) throw new Error(`No endpoint: ${JSON.stringify(body)}`);
+    if (typeof to !== 'string') to.secret = body.signingSecret;
+    return body.endpointId;
+  }
+
   create(body: unknown = person(), headers: Record<string, string> = {}): Promise<Answer<Reading>> {
     return this.call<Reading>('POST', '/api/v1/readings', { body, headers });
   }
 
   async reading(readingId: string): Promise<Reading> {
     return (await this.call<Reading>('GET', `/api/v1/readings/${readingId}`)).body;
+  }
+
+  /** Orders a reading, and waits until it is published or failed. @throws Error when it is refused @returns its id */
+  async published(ordered: object = person()): Promise<string> {
+    const { status, body } = await this.create(ordered);
+    if (status !== 202) throw new Error(`No reading: ${JSON.stringify(body)}`);
+    await this.untilEnded(body.readingId);
+    return body.readingId;
   }
 
   /** Polls until the reading is published or failed. @throws Error when it takes longer than `withinMs` */
@@ -127,22 +161,20 @@ export class Integrator {
     );
   }
 
-  async balance(): Promise<{ available: number; held: number; consumed: number }> {
+  async balance(): Promise<Balance> {
     const mode = this.apiKey.startsWith('ek_test_') ? 'test' : 'live';
     const of = ['--workspace', this.workspaceId, '--mode', mode];
-    return (await this.stack.ops(['ledger', 'balance', ...of])) as {
-      available: number;
-      held: number;
-      consumed: number;
-    };
+    return (await this.stack.ops(['ledger', 'balance', ...of])) as Balance;
+  }
+
+  /** Polls until so many credits are consumed: settlement and view follow the readings a moment later. */
+  untilConsumed(credits: number): Promise<void> {
+    return until(async () => (await this.balance()).consumed === credits, `${credits} credits are consumed`);
   }
 
   /** The balance once the readings of earlier tests have been paid. */
-  async balanceAtRest(): Promise<{ available: number; held: number; consumed: number }> {
-    await until(
-      async () => (await this.balance()).held === 0,
-      () => 'no credits are held',
-    );
+  async balanceAtRest(): Promise<Balance> {
+    await until(async () => (await this.balance()).held === 0, 'no credits are held');
     return this.balance();
   }
 }
@@ -175,7 +207,7 @@ const PATIENCE_MS = 120_000;
 /** Polls until the condition is true. An error counts as "not yet". @throws Error naming the condition */
 export const until = async (
   condition: () => Promise<boolean> | boolean,
-  describe: () => string,
+  describe: string | (() => string),
   withinMs = PATIENCE_MS,
 ): Promise<void> => {
   const deadline = Date.now() + withinMs;
@@ -186,7 +218,8 @@ export const until = async (
         .catch(() => false)
     )
       return;
-    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${describe()}`);
+    if (Date.now() > deadline)
+      throw new Error(`Not within ${withinMs} ms: ${typeof describe === 'string' ? describe : describe()}`);
     await delay(50);
   }
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
 import type { Integrator } from './integrator.js';
-import type { StartedApi } from './start-api.js';
+import type { StartedProcess } from './start-process.js';
 
 const TICK_MS = 10;
 /** CPU time that a process has used, milliseconds: other programs of a slow machine do not count. */
@@ -17,7 +17,7 @@ const cpuOf = (pid: number): number => {
 
 /** How long /healthz and a neighbour's GET wait at most, in time and in CPU time of the API, until `done`. */
 export const longestWait = async (
-  { baseUrl, pid }: Pick<StartedApi, 'baseUrl' | 'pid'>,
+  { baseUrl, pid }: Pick<StartedProcess, 'baseUrl' | 'pid'>,
   { apiKey }: Integrator,
   done: Promise<unknown>,
 ): Promise<number> => {

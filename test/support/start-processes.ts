@@ -1,8 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
 import {
@@ -13,7 +8,6 @@ import {
 import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
 import { DiskRoom } from '../../apps/embedded/src/disk-room.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
-import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { stockLog, type DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
@@ -21,19 +15,12 @@ import { loadSecrets, writeOperatorKeys } from '../../apps/embedded/src/secrets.
 import { removeDataFolder } from './data-dir.js';
 import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
+import { startProcess, type StartedProcess } from './start-process.js';
+
+export { startProcess, type StartedProcess } from './start-process.js';
 
 const STOP_WITHIN_MS = 5_000;
 const MEBIBYTE = 1024 * 1024;
-
-export interface StartedProcess {
-  /** The URL of an API; empty for a worker. */
-  readonly baseUrl: string;
-  readonly pid: number;
-  /** How it ended; `null` while it runs. */
-  ended(): string | null;
-  /** Sends SIGTERM, as an operator would. Resolves with the exit code: 0 if it stopped in time. */
-  stop(): Promise<number | null>;
-}
 
 /** One event store and one database, for any number of API and worker processes. */
 export interface StartedStores {
@@ -147,41 +134,4 @@ export const startStores = async (
       if (dataDir === undefined) removeDataFolder(folder.path);
     },
   };
-};
-
-/**
- * Starts a process with exactly this environment, and waits until it listens or works.
- * @param program the built program, of this or another version; default: of this one
- */
-export const startProcess = async (
-  name: 'api' | 'worker',
-  environment: NodeJS.ProcessEnv,
-  program = programPath(name),
-): Promise<StartedProcess> => {
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, program], {
-    env: environment,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const log = process.env['TEST_LOGS'];
-  if (log !== undefined) child.stdout.pipe(createWriteStream(join(log, `${name}-${child.pid}.log`)));
-  const { port } = await announced(child, name);
-  return {
-    pid: child.pid!,
-    ended: () => child.signalCode ?? (child.exitCode === null ? null : `exit code ${child.exitCode}`),
-    baseUrl: port === undefined ? '' : `http://127.0.0.1:${port}`,
-    stop: async () => {
-      child.kill('SIGTERM');
-      return (await exited)[0];
-    },
-  };
-};
-
-const announced = async (child: ChildProcess, name: string): Promise<{ port?: number }> => {
-  for await (const line of createInterface({ input: child.stdout! })) {
-    if (!/^\{"event":"(listening|working)"/.test(line)) continue;
-    child.stdout!.resume();
-    return JSON.parse(line) as { port?: number };
-  }
-  throw new Error(`The ${name} ended before it was ready`);
 };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
@@ -13,6 +14,20 @@ import { readRuntime, startStackProcess, type ChildName, type Runtime } from './
 import { startValidatingProxy } from './validating-proxy.js';
 
 const POLL_MS = 25;
+
+/** What `ops doctor` says of one check. */
+export interface Finding {
+  readonly check: string;
+  readonly level: string;
+  readonly message: string;
+  readonly advice: string;
+  readonly cause?: string;
+}
+
+interface Readiness {
+  readonly checks: Readonly<Record<string, boolean>>;
+  readonly causes: Readonly<Record<string, string>>;
+}
 
 /** A running stack, as specs use it. */
 export interface Stack {
@@ -29,6 +44,17 @@ export interface Stack {
   ops(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<unknown>;
   /** Runs `ops <args>` with these settings besides those of the stack. @returns its output and exit code */
   runOps(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<OpsAnswer>;
+  /** Runs `ops <args> --json`, which may fail. @returns its output and exit code */
+  report<T extends object = Record<string, unknown>>(
+    args: readonly string[],
+    settings?: NodeJS.ProcessEnv,
+  ): Promise<T & { readonly code: number }>;
+  /** What `ops doctor` finds. */
+  doctor(settings?: NodeJS.ProcessEnv): Promise<readonly Finding[]>;
+  /** Runs one statement as the superuser, as somebody would who damages the database by hand. @returns its rows */
+  query<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  /** What GET /readyz answers. */
+  ready(): Promise<{ readonly status: number; readonly body: Readiness }>;
   /** This spec needs it no more. */
   stop(): Promise<unknown>;
 }
@@ -98,17 +124,37 @@ const attach = async (folder: string, runtime: Runtime) => {
   const baseUrl = proxy?.baseUrl ?? runtime.baseUrl;
   observeContract(baseUrl);
   const ops = new OpsProcess({ ...process.env, DATA_DIR: folder });
+  const databaseUrl = asSuperuser(folder, runtime.DATABASE_URL);
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  // A test may end the server.
+  database.on('error', () => undefined);
+  const report = async <T extends object>(args: readonly string[], settings?: NodeJS.ProcessEnv) => {
+    const { code, stdout, stderr } = await ops.run([...args, '--json'], settings);
+    if (stdout === '')
+      throw new Error(`ops ${args.join(' ')} ended with ${code} and printed nothing: ${stderr}`);
+    return { ...(JSON.parse(stdout) as T), code };
+  };
   return {
     baseUrl,
-    databaseUrl: asSuperuser(folder, runtime.DATABASE_URL),
+    databaseUrl,
     applicationDatabaseUrl: runtime.DATABASE_URL,
     eventStoreUrl: runtime.EVENTSTORE_URL,
     dataDir: folder,
     pids: () => (readRuntime(folder) ?? runtime).pids,
     ops: (args: readonly string[], settings?: NodeJS.ProcessEnv) => ops.json(args, settings),
     runOps: (args: readonly string[], settings?: NodeJS.ProcessEnv) => ops.run(args, settings),
+    report,
+    doctor: async (settings?: NodeJS.ProcessEnv) =>
+      (await report<{ findings: readonly Finding[] }>(['doctor'], settings)).findings,
+    query: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await database.query<T>(text, [...values])).rows,
+    ready: async () => {
+      const answer = await fetch(`${baseUrl}/readyz`);
+      return { status: answer.status, body: (await answer.json()) as Readiness };
+    },
     /** Ends what runs beside the stack. */
     detach: async () => {
+      await database.end();
       ops.stop();
       await proxy?.stop();
     },
