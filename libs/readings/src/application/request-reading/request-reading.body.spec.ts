@@ -136,3 +136,37 @@ it.each(['name', 'grammaticalProfile'])(
     expect(await errorsOf({ [member]: 0 })).toEqual([[`/${member}`, 'invalid_type']]);
   },
 );
+
+it('Names the field of each fault, and what is wrong with it', async () => {
+  const { name } = BODY;
+  const named = (change: object) => ({ name: { ...name, ...change } });
+  for (const [change, ...errors] of [
+    [{ productId: 'horoscope' }, '/productId unknown_product'],
+    [{ productId: undefined }, '/productId required'],
+    [{ profileId: 'x' }, '/profileId unknown_profile'],
+    [{ locale: 'de-DE' }, '/locale unsupported_locale'],
+    [{ name: undefined }, '/name required'],
+    [named({ firstNames: [] }), '/name/firstNames too_few'],
+    [named({ lastNames: Array(9).fill('Martin') }), '/name/lastNames too_many'],
+    [named({ middleNames: undefined }), '/name/middleNames required'],
+    [named({ firstNames: ['  '] }), '/name/firstNames/0 empty'],
+    [named({ middleNames: ['Zoé😀'] }), '/name/middleNames/0 invalid_character'],
+    [named({ firstNames: ['Юлия'] }), '/name/firstNames/0 unsupported_script'],
+    [named({ nickNames: [] }), '/name/nickNames unknown_field'],
+    ...['2023-02-29', '12/04/1990', '2999-01-01', '1582-12-31', 19900412].map(
+      (dateOfBirth) => [{ dateOfBirth }, '/dateOfBirth invalid_date'] as const,
+    ),
+    [{ grammaticalProfile: { subjectGender: 'femin' } }, '/grammaticalProfile/subjectGender invalid_value'],
+    [{ credits: 0 }, '/credits unknown_field'],
+    [
+      { ...named({ firstNames: ['Ada9'], x: 1 }), grammaticalProfile: { subjectGender: 'q', y: 1 } },
+      '/name/x unknown_field',
+      '/grammaticalProfile/y unknown_field',
+      '/name/firstNames/0 digit_in_name',
+      '/grammaticalProfile/subjectGender invalid_value',
+    ],
+  ] as const) {
+    const found = (await errorsOf(change)).map((error) => error.join(' '));
+    expect([change, found.toSorted()]).toEqual([change, errors.toSorted()]);
+  }
+});
