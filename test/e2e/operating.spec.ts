@@ -1,211 +1,237 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { person, until } from '../support/integrator.js';
-import { operatedStack } from './support/operated-stack.js';
+import type { Page } from 'playwright-core';
+import { programPath } from '#platform/program-path.js';
+import { runVerifier } from '../../libs/billing/test/run-verifier.js';
+import { Browsers, describeInBrowser } from '../support/browser.js';
+import { fixture, startApi, startStack, type StartedProcess } from '../support/index.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
+import { axeFaults, isTooWide } from './support/portal-page.js';
 
-const operated = operatedStack();
-const { json, ready, untilReady, handled, published, follow } = operated;
+const stack = fixture(startStack);
+const customer = fixture(() => Integrator.open(stack, 1_000));
+const programs: ChildProcess[] = [];
+afterAll(() => {
+  for (const one of programs) one.kill('SIGKILL');
+});
 
-describe('the story of a reading', () => {
-  it('is shown in order across modules, with causes, as a table, a drawing and JSON', async () => {
-    const readingId = await published();
-    await until(
-      async () => (await operated.customer.balance()).held === 0,
-      () => 'the credits are captured',
-    );
-    const { events } = (await operated.stack.ops(['events', '--reading', readingId])) as {
+const startOps = (...args: string[]) => {
+  const child = spawn(process.execPath, [programPath('ops'), ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', DATA_DIR: stack.dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  programs.push(child);
+  return child;
+};
+/** A loaded machine is late for a moment, so one answer says little. */
+const untilReady = () => until(async () => (await stack.ready()).status === 200, 'the service is ready');
+const refusal = async (...args: string[]) => {
+  const { code, stderr } = await stack.runOps(args);
+  expect(code).toBe(1);
+  return stderr;
+};
+const parked = async (consumer: string) =>
+  (await stack.report<{ stopped: { cause: string; stream: string }[] }>(['parked', 'list', consumer]))
+    .stopped;
+
+/** From now on, until {@link mend}, a table takes no row that breaks the rule. */
+const plant = (table: string, rule: string) =>
+  stack.query(`alter table ${table} add constraint planted check (${rule}) not valid`);
+const mend = (table: string) => stack.query(`alter table ${table} drop constraint planted`);
+/** Plants a fault, and orders a reading that it parks. */
+const parkReading = async (): Promise<string> => {
+  await plant('readings.reading', `locale <> 'en-US'`);
+  const { readingId } = (await customer.create(person('Zoé', 'en-US'))).body;
+  await until(async () => (await parked('readings.reading.v1')).length > 0, 'the stream is parked');
+  return readingId;
+};
+
+describe('the log', () => {
+  it('tells the story of a reading in order across modules, with causes, as a table, a drawing and JSON', async () => {
+    const before = await customer.balanceAtRest();
+    const readingId = await customer.published();
+    await customer.untilConsumed(before.consumed + 20);
+    const { events } = (await stack.ops(['events', '--reading', readingId])) as {
       events: { type: string; cause: { type: string | null }; correlationId: string; position: string }[];
     };
-    expect(events.map(({ type }) => type).toSorted()).toEqual([
+    const types = events.map(({ type }) => type);
+    expect(types.slice(0, 2)).toEqual(['CreditsReserved', 'ReadingRequested']);
+    expect(types.slice(2).toSorted()).toEqual([
       'CreditsCaptured',
-      'CreditsReserved',
       'DocumentPublished',
       'PublicationRequested',
       'ReadingCompleted',
-      'ReadingRequested',
       'ReadingStarted',
     ]);
-    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['CreditsReserved', 'ReadingRequested']);
     expect(events.find(({ type }) => type === 'CreditsCaptured')!.cause.type).toBe('ReadingCompleted');
     const positions = events.map(({ position }) => BigInt(position));
     expect(positions).toEqual(positions.toSorted((one, other) => (one < other ? -1 : 1)));
 
-    const drawn = await operated.stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
+    const drawn = await stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
     expect(drawn.stdout).toMatch(/^sequenceDiagram\n {2}participant apiKey\n/);
     expect(drawn.stdout).toContain('reading->>credits: CreditsCaptured');
-    const printed = await operated.stack.runOps(['events', '--correlation', events[0]!.correlationId]);
+    const printed = await stack.runOps(['events', '--correlation', events[0]!.correlationId]);
     expect(printed.stdout).toContain('ReadingRequested');
     expect(printed.stdout).not.toContain('Lefèvre');
-    expect(await operated.stack.runOps(['events'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/--reading <id> or/),
-    });
-    expect(await operated.stack.runOps(['events', '--reading', 'none'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/no event of none/),
-    });
+    expect(await refusal('events')).toMatch(/--reading <id> or/);
+    expect(await refusal('events', '--reading', 'none')).toMatch(/no event of none/);
   });
-});
 
-describe('the log', () => {
   it('can be searched newest first, and followed as it grows', async () => {
-    const readingId = await published();
-    const { events } = (await operated.stack.ops([
-      'streams',
-      'find',
-      '--type',
-      'ReadingCompleted',
-      '--limit',
-      '1',
-    ])) as {
-      events: { id: string; stream: string; revision: string }[];
+    const readingId = await customer.published();
+    const find = ['streams', 'find'];
+    const newest = (await stack.ops([...find, '--type', 'ReadingCompleted', '--limit', '1'])) as {
+      events: [{ id: string; stream: string }];
     };
-    expect(events.map(({ stream }) => stream)).toEqual([`reading-${readingId}`]);
-    expect(await operated.stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
-    expect(await operated.stack.runOps(['streams', 'find'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/Say what/),
-    });
+    expect(newest.events).toMatchObject([{ stream: `reading-${readingId}` }]);
+    expect(await stack.ops([...find, '--id', newest.events[0].id])).toEqual(newest);
+    expect(await refusal(...find)).toMatch(/Say what/);
 
-    const { exited, printed } = follow([
-      'streams',
-      'tail',
-      '--category',
-      'reading',
-      '--json',
-      '--count',
-      '2',
-    ]);
+    const tail = startOps('streams', 'tail', '--category', 'reading', '--json', '--count', '2');
+    const printed: string[] = [];
+    createInterface({ input: tail.stdout }).on('line', (line) => printed.push(line));
+    const closed = once(tail, 'close');
     // It prints only events after its start, and nothing shows when it has started.
     const feeding = new AbortController();
     const feed = (async () => {
       while (!feeding.signal.aborted) {
-        await operated.customer.create(person());
+        await customer.create(person());
         await delay(500);
       }
     })();
-    expect(await exited).toBe(0);
+    expect(await closed).toEqual([0, null]);
     feeding.abort();
     await feed;
     const types = printed.map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(types).toHaveLength(2);
-    expect(types.every((type) => type.startsWith('Reading'))).toBe(true);
+    expect(types.map((type) => type.startsWith('Reading'))).toEqual([true, true]);
   });
 });
 
-describe('a checkpoint beyond the end of the log', () => {
-  it('is reported as a failure by every check until it is repaired', async () => {
-    const name = 'billing.settlement.v1';
-    const { rows } = await operated.database.query<{ position: string | null }>(
+describe('the doctor', () => {
+  it('finds a running stack healthy', async () => {
+    const findings = await stack.doctor();
+    expect(findings.filter(({ level, check }) => level === 'failure' && check !== 'disk')).toEqual([]);
+    const checks = findings.map(({ check }) => check);
+    for (const check of [
+      ...['postgres', 'event store', 'clock', 'database role', 'migrations', 'encryption keys', 'workers'],
+      ...['lag of readings.reading.v1', 'parked streams', 'jobs', 'holds', 'disk'],
+    ])
+      expect(checks).toContain(check);
+    expect(findings.find(({ check }) => check === 'encryption keys')!.message).toMatch(/seal open/);
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'database role', level: 'ok' }));
+  });
+
+  it('reports what is wrong, and what to do', async () => {
+    await stack.query(`delete from migrations.webhooks where name = '0001_webhooks'`);
+    const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    try {
+      await customer.create(person());
+      await until(
+        async () => (await stack.ready()).body.checks['consumers'] === false,
+        'lag makes it not ready',
+      );
+      const { code, findings } = await stack.report<{ findings: object[] }>(['doctor'], {
+        ENCRYPTION_KEYS: otherKey,
+      });
+      expect(code).toBe(1);
+      expect(findings).toContainEqual({
+        check: 'migrations',
+        level: 'failure',
+        message: 'not applied: webhooks/0001_webhooks',
+        advice: 'Run ops migrate.',
+      });
+      const advice = expect.stringMatching(/ENCRYPTION_KEYS/);
+      expect(findings).toContainEqual(
+        expect.objectContaining({ check: 'encryption keys', level: 'failure', advice }),
+      );
+    } finally {
+      process.kill(stack.pids().worker, 'SIGCONT');
+      await stack.query(`insert into migrations.webhooks (name, run_on) values ('0001_webhooks', now())`);
+    }
+    await untilReady();
+  });
+
+  it('and every other check report a checkpoint beyond the end of the log, until it is repaired', async () => {
+    const consumer = 'billing.settlement.v1';
+    const [before] = await stack.query<{ position: string | null }>(
       `update event_sourcing.consumer set position = 1000000000000000
        from (select position from event_sourcing.consumer where name = $1 for update) as before
        where name = $1 returning before.position`,
-      [name],
+      [consumer],
     );
-    let refusal: Awaited<ReturnType<typeof operated.customer.create>> | undefined;
+    let refused: Awaited<ReturnType<typeof customer.create>> | undefined;
     await until(
-      async () => {
-        refusal = await operated.customer.create(person());
-        return refusal.status !== 202;
-      },
-      () => 'new work is refused',
+      async () => (refused = await customer.create(person())).status !== 202,
+      'new work is refused',
     );
-    const doctor = await operated.stack.runOps(['doctor']);
-    const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
-    const status = await json(['processes', 'status']);
-    const notReady = (await ready()).status;
-    await operated.database.query('update event_sourcing.consumer set position = $2 where name = $1', [
-      name,
-      rows[0]!.position,
+    const doctor = await stack.runOps(['doctor']);
+    const reports = [
+      await stack.report(['projections', 'lag', '--max-seconds', '3600']),
+      await stack.report(['processes', 'status']),
+    ];
+    const { status } = await stack.ready();
+    await stack.query('update event_sourcing.consumer set position = $2 where name = $1', [
+      consumer,
+      before!.position,
     ]);
-    expect([refusal!.status, refusal!.body]).toEqual([
-      503,
-      expect.objectContaining({ code: 'enqueue_unavailable' }),
-    ]);
+    expect([refused!.status, refused!.body['code'], status]).toEqual([503, 'enqueue_unavailable', 503]);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
       expect.stringMatching(/FAILURE {2}lag of billing.settlement.v1: its checkpoint \d+ is beyond the end/),
     ]);
-    for (const { code, ...found } of [lag, status]) {
+    for (const { code, ...found } of reports)
       expect([code, Object.values(found).flat()]).toEqual([
         1,
-        expect.arrayContaining([expect.objectContaining({ consumer: name, status: 'beyond_the_log' })]),
+        expect.arrayContaining([expect.objectContaining({ consumer, status: 'beyond_the_log' })]),
       ]);
-    }
-    expect(notReady).toBe(503);
     await untilReady();
-    expect((await operated.stack.runOps(['processes', 'status'])).code).toBe(0);
+    expect((await stack.runOps(['processes', 'status'])).code).toBe(0);
   });
 });
 
 describe('an event that cannot be handled', () => {
   it('parks its stream in a view; a retry after the cause is fixed rebuilds its rows', async () => {
-    await operated.database.query(
-      `alter table readings.reading add constraint planted check (locale <> 'en-US') not valid`,
+    const view = 'readings.reading.v1';
+    const readingId = await parkReading();
+    const stream = `reading-${readingId}`;
+    expect(await parked(view)).toMatchObject([{ consumer: view, state: 'parked', stream }]);
+    await customer.published();
+    expect((await stack.runOps(['doctor'])).stdout).toContain(
+      `parked streams: ${stream}@0 (ReadingRequested) keeps `,
     );
-    const { readingId } = (await operated.customer.create(person('Zoé', 'en-US'))).body;
-    await until(
-      async () => ((await json(['parked', 'list', 'readings.reading.v1']))['stopped'] as object[]).length > 0,
-      () => 'the stream is parked',
-    );
-    const { stopped } = (await operated.stack.ops(['parked', 'list'])) as {
-      stopped: Record<string, unknown>[];
-    };
-    expect(stopped).toContainEqual(
-      expect.objectContaining({
-        consumer: 'readings.reading.v1',
-        state: 'parked',
-        stream: `reading-${readingId}`,
-      }),
-    );
-    expect(await published()).toBeTruthy();
-    expect((await operated.stack.runOps(['doctor'])).stdout).toContain(
-      `parked streams: reading-${readingId}@0 (ReadingRequested) keeps `,
-    );
-    expect(await untilReady()).toMatchObject({ parkedStreams: expect.any(Number) });
-
-    expect(await operated.stack.runOps(['parked', 'retry', 'readings.reading.v1'])).toMatchObject({
-      code: 1,
+    await untilReady();
+    expect((await stack.ready()).body).toMatchObject({ parkedStreams: expect.any(Number) });
+    await refusal('parked', 'retry', view);
+    await mend('readings.reading');
+    await stack.ops(['parked', 'retry', view, '--stream', stream]);
+    const record = { route: `parked retry ${view}`, actor: expect.stringMatching(/^operator:/) };
+    expect(await stack.ops(['audit', '--reading', readingId])).toMatchObject({
+      records: expect.arrayContaining([expect.objectContaining(record)]),
     });
-    await operated.database.query('alter table readings.reading drop constraint planted');
-    await operated.stack.ops(['parked', 'retry', 'readings.reading.v1', '--stream', `reading-${readingId}`]);
-    expect(await operated.stack.ops(['audit', '--reading', readingId])).toMatchObject({
-      records: expect.arrayContaining([
-        expect.objectContaining({
-          route: 'parked retry readings.reading.v1',
-          actor: expect.stringMatching(/^operator:/),
-        }),
-      ]),
-    });
-    expect(await operated.customer.reading(readingId)).toMatchObject({
-      status: expect.any(String),
-      locale: 'en-US',
-    });
-    await operated.customer.untilEnded(readingId);
-    const { rows } = await operated.database.query(
-      'select locale from readings.reading where reading_id = $1',
-      [readingId],
-    );
-    expect(rows).toEqual([{ locale: 'en-US' }]);
-    expect(await operated.stack.ops(['parked', 'list'])).toMatchObject({ stopped: [] });
+    await customer.untilEnded(readingId);
+    const found = 'select locale from readings.reading where reading_id = $1';
+    expect(await stack.query(found, [readingId])).toEqual([{ locale: 'en-US' }]);
+    expect(await parked(view)).toEqual([]);
   });
 
   it('parks a book in a view of money, which never skips: nobody can set an event aside that can be read', async () => {
-    await handled();
-    const { rows } = await operated.database.query('select max(consumed) as consumed from billing.balance');
-    const { consumed } = rows[0] as { consumed: string };
-    await operated.database.query(
-      `alter table billing.balance add constraint planted check (consumed <= ${consumed}) not valid`,
+    await untilHandled(stack);
+    const view = 'billing.balance.v1';
+    const [most] = await stack.query<{ consumed: string }>(
+      'select max(consumed) as consumed from billing.balance',
     );
-    await published();
-    const stopped = async () =>
-      (await json(['parked', 'list', 'billing.balance.v1']))['stopped'] as { cause: string }[];
-    await until(
-      async () => (await stopped()).length === 1,
-      () => 'the book is parked',
-    );
-    const [{ cause } = { cause: '' }] = await stopped();
-    const doctor = await operated.stack.runOps(['doctor']);
+    await plant('billing.balance', `consumed <= ${most!.consumed}`);
+    await customer.published();
+    await until(async () => (await parked(view)).length === 1, 'the book is parked');
+    const [{ cause } = { cause: '' }] = await parked(view);
+    const doctor = await stack.runOps(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
       expect.stringMatching(
@@ -214,82 +240,227 @@ describe('an event that cannot be handled', () => {
     ]);
     // Other consumers and other books continue, and so does the service.
     await untilReady();
-
-    const book = `credits-${operated.customer.workspaceId}`;
-    const refused = await operated.stack.runOps(['parked', 'set-aside', cause, '--reason', 'no', '--yes']);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('must handle it')]);
-    const retry = ['parked', 'retry', 'billing.balance.v1', '--wait', '1'];
-    expect((await operated.stack.runOps(retry)).stderr).toMatch(/still parked/);
-    await operated.database.query('alter table billing.balance drop constraint planted');
-    expect(await operated.stack.ops(retry)).toMatchObject({ retried: [book] });
-    expect(await stopped()).toEqual([]);
-    await operated.stack.ops(['projections', 'replay', 'billing.balance.v1']);
+    expect(await refusal('parked', 'set-aside', cause, '--reason', 'no', '--yes')).toContain(
+      'must handle it',
+    );
+    const retry = ['parked', 'retry', view, '--wait', '1'];
+    expect((await stack.runOps(retry)).stderr).toMatch(/still parked/);
+    await mend('billing.balance');
+    expect(await stack.ops(retry)).toMatchObject({ retried: [`credits-${customer.workspaceId}`] });
+    expect(await parked(view)).toEqual([]);
+    await stack.ops(['projections', 'replay', view]);
   });
 });
 
-describe('the doctor', () => {
-  it('finds a running stack healthy', async () => {
-    const { code, healthy, findings } = (await json(['doctor'])) as unknown as {
-      code: number;
-      healthy: boolean;
-      findings: { check: string; level: string; message: string }[];
-    };
-    expect(findings.filter(({ level, check }) => level === 'failure' && check !== 'disk')).toEqual([]);
-    if (healthy) expect(code).toBe(0);
-    const checks = findings.map(({ check }) => check);
-    for (const check of [
-      'postgres',
-      'event store',
-      'clock',
-      'database role',
-      'migrations',
-      'encryption keys',
-      'workers',
-      'lag of readings.reading.v1',
-      'parked streams',
-      'jobs',
-      'holds',
-      'disk',
-    ])
-      expect(checks).toContain(check);
-    expect(findings.find(({ check }) => check === 'encryption keys')!.message).toMatch(/seal open/);
-    expect(findings).toContainEqual(expect.objectContaining({ check: 'database role', level: 'ok' }));
+describeInBrowser('the console of operators', () => {
+  const browsers = fixture(Browsers.start);
+  let page: Page;
+  let readingId: string;
+  let console: { url: URL; home: string; child: ChildProcess };
+
+  beforeAll(async () => {
+    readingId = await customer.published();
+    const child = startOps('console', '--json');
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    const url = new URL((JSON.parse(line) as { url: string }).url);
+    console = { url, home: `/${url.pathname.split('/')[1]!}`, child };
+    ({ page } = await browsers.person(url.origin));
   });
 
-  it('reports what is wrong, and what to do', async () => {
-    await operated.database.query(`delete from migrations.webhooks where name = '0001_webhooks'`);
-    const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
-    process.kill(operated.stack.pids().worker, 'SIGSTOP');
-    try {
-      await operated.customer.create(person());
-      await until(
-        async () => (await ready()).body.checks['consumers'] === false,
-        () => 'lag makes it not ready',
-      );
-      const { code, findings } = (await json(['doctor'], { ENCRYPTION_KEYS: otherKey })) as unknown as {
-        code: number;
-        findings: { check: string; level: string; message: string; advice: string }[];
-      };
-      expect(code).toBe(1);
-      expect(findings).toContainEqual({
-        check: 'migrations',
-        level: 'failure',
-        message: 'not applied: webhooks/0001_webhooks',
-        advice: 'Run ops migrate.',
-      });
-      expect(findings).toContainEqual(
-        expect.objectContaining({
-          check: 'encryption keys',
-          level: 'failure',
-          advice: expect.stringMatching(/ENCRYPTION_KEYS/),
-        }),
-      );
-    } finally {
-      process.kill(operated.stack.pids().worker, 'SIGCONT');
-      await operated.database.query(
-        `insert into migrations.webhooks (name, run_on) values ('0001_webhooks', now())`,
-      );
+  /** The status of a request with headers that browsers set themselves. */
+  const statusOf = (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> =>
+    new Promise((resolve, reject) => {
+      request(`${console.url.origin}${path}`, { method, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      })
+        .once('error', reject)
+        .end();
+    });
+
+  it('opens by a link that works once, also from a page elsewhere', async () => {
+    const { href, pathname } = console.url;
+    expect(await statusOf(pathname, {}, 'HEAD')).toBe(204);
+    await page.goto(`data:text/html,<a href="${href}">in</a>`);
+    await page.getByRole('link').click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect((await fetch(href)).status).toBe(410);
+  });
+
+  it('answers only its own host, its own cookie and its own forms', async () => {
+    const { url, home } = console;
+    const [own] = await page.context().cookies(`${url.origin}${home}`);
+    const cookie = `${own!.name}=${own!.value}`;
+    expect(await statusOf(home, { cookie })).toBe(200);
+    for (const host of ['attacker.example', 'localhost'])
+      expect(await statusOf(home, { cookie, host: `${host}:${url.port}` })).toBe(421);
+    expect(await statusOf(home, { cookie: 'console=guess' })).toBe(401);
+    expect(await statusOf('/', {})).toBe(401);
+    const form = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    for (const origin of ['https://attacker.example', 'http://127.0.0.1:1', 'null'])
+      expect(await statusOf(`${home}/doctor`, { ...form, origin }, 'POST')).toBe(403);
+    expect(await statusOf(`${home}/doctor`, form, 'POST')).toBe(403);
+  });
+
+  it('shows every page in both themes, wide and narrow, without a fault that axe finds', async () => {
+    const faults: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    const areas = ['consumers', 'parked', 'doctor', 'reading'].map((area) => `/${area}`);
+    for (const [colorScheme, width] of [
+      ['light', 1_280],
+      ['dark', 320],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      for (const path of ['', ...areas, `/reading?reading=${readingId}`]) {
+        const answer = await page.goto(`${console.home}${path}`);
+        if (answer?.status() !== 200) faults.push(`${path}: ${answer?.status()}`);
+        faults.push(...(await axeFaults(page)).map((fault) => `${path} ${colorScheme}: ${fault}`));
+        if (await isTooWide(page)) faults.push(`${path} ${width}: wider than its window`);
+      }
     }
-    await untilReady();
+    expect(faults).toEqual([]);
+  });
+
+  it('tells the story of a reading, without what it holds', async () => {
+    await page.goto(`${console.home}/reading?reading=${readingId}`);
+    const story = page.getByRole('table', { name: 'Its story' });
+    expect(await story.getByRole('row').count()).toBeGreaterThan(6);
+    await page.getByRole('cell', { name: `reading-${readingId}@0` }).waitFor();
+    expect(await page.content()).not.toMatch(/Lefèvre|sealedInput|1990-04-12/);
+  });
+
+  it('runs the checks of the doctor', async () => {
+    await page.goto(`${console.home}/doctor`);
+    await page.getByRole('button', { name: 'Run all checks' }).click();
+    await page.getByText('Last run:').waitFor();
+    await page.getByText('encryption keys', { exact: true }).waitFor();
+  });
+
+  it('retries a parked stream, and records who did', async () => {
+    const stopped = await parkReading();
+    await page.goto(`${console.home}/parked`);
+    const row = page.getByRole('row').filter({ hasText: `reading-${stopped}` });
+    await mend('readings.reading');
+    await row.first().getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('The stream is handled, and continues.').waitFor();
+    const actor = (await page.locator('.top .soft').innerText()).trim();
+    const recorded = `select actor, reading_id from platform.audit_record where method = 'OPS'`;
+    expect(await stack.query(recorded)).toContainEqual({ actor, reading_id: stopped });
+    await customer.untilEnded(stopped);
+  });
+
+  it('says that a store is away, and shows the rest', async () => {
+    const eventStore = stack.pids()['event-store'];
+    process.kill(eventStore, 'SIGSTOP');
+    try {
+      await page.goto(console.home, { timeout: 60_000 });
+      await page.locator('.refusal').first().waitFor();
+      await page.getByRole('rowheader', { name: 'worker' }).first().waitFor();
+    } finally {
+      process.kill(eventStore, 'SIGCONT');
+    }
+  });
+
+  it('ends when it is interrupted', async () => {
+    const exited = once(console.child, 'exit');
+    console.child.kill('SIGINT');
+    expect(await exited).toEqual([0, null]);
+    await expect(fetch(console.url.origin)).rejects.toThrow();
+  });
+});
+
+it('A document that ended three workers costs nothing: its credits come back, and every audit agrees', async () => {
+  const poor = await Integrator.open(stack, 100);
+  const of = ['--workspace', poor.workspaceId];
+  // As if each document had ended three workers before.
+  await stack.query(`
+    create function publishing.three_deaths() returns trigger language plpgsql as $$
+      begin new.begun := 4; return new; end $$;
+    create trigger three_deaths before insert on publishing.render_attempt
+      for each row execute function publishing.three_deaths()`);
+  const { readingId } = (await poor.create()).body;
+  await until(
+    async () =>
+      (await stack.runOps(['ledger', 'find', readingId])).stdout.includes('billing.document-refund'),
+    'the credits come back',
+  );
+  await until(async () => (await poor.balance()).available === 100, 'the balance has what came back');
+  await stack.query('drop trigger three_deaths on publishing.render_attempt');
+  expect(await poor.reading(readingId)).toMatchObject({
+    status: 'completed',
+    document: { available: false },
+  });
+  for (const books of [of, ['--all']])
+    expect(await stack.ops(['ledger', 'verify', ...books])).toMatchObject({ ok: true });
+  await until(
+    async () => (await stack.runOps(['ledger', 'reconcile', '--all', '--grace', '0'])).code === 0,
+    'no differences',
+  );
+  expect(await stack.ops(['ledger', 'explain', readingId])).toMatchObject({
+    outcome: 'completed',
+    findings: [],
+  });
+  const book = join(stack.dataDir, 'book.jsonl');
+  await stack.ops(['ledger', 'export', ...of, '--format', 'jsonl', '--out', book]);
+  expect(await stack.report(['ledger', 'verify-file', book])).toMatchObject({
+    code: 0,
+    balances: { available: 100 },
+  });
+  expect(runVerifier(stack.dataDir, readFileSync(book, 'utf8'))).toMatchObject({ status: 0 });
+  expect(await stack.ops(['readings', 'unreadable'])).toMatchObject({
+    readings: [{ readingId, refunded: true }],
+  });
+  expect((await stack.runOps(['doctor'])).stdout).toContain(
+    `1 documents were given up, such as that of reading ${readingId}`,
+  );
+});
+
+/** Last: the stack's own processes are refused in the end. */
+describe('A process with another DIGEST_KEY', () => {
+  const OTHER_KEY = { DIGEST_KEY: Buffer.alloc(32, 9).toString('base64') };
+  const apis: StartedProcess[] = [];
+  afterAll(() => Promise.all(apis.map((api) => api.stop())));
+
+  /** Repeats a request at one more API on the same stores. */
+  const repeatAt = async (settings: Record<string, string>) => {
+    const api = await startApi(stack, settings);
+    apis.push(api);
+    return { api, answer: await customer.at(stack, api.baseUrl).create(person(), ORDER) };
+  };
+  const ORDER = { 'idempotency-key': 'order-1' };
+
+  it('makes no second reading of a repeated request: it answers 503, and says why', async () => {
+    const first = await customer.create(person(), ORDER);
+    expect(first.status).toBe(202);
+    const { api, answer } = await repeatAt(OTHER_KEY);
+    expect(answer.status).toBe(503);
+    const ready = await fetch(`${api.baseUrl}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { causes: { postgres: 'other_installation' } },
+    ]);
+    expect((await repeatAt({})).answer).toMatchObject({
+      status: 202,
+      body: { readingId: first.body.readingId },
+    });
+  });
+
+  it('is named by doctor, and no command works with it', async () => {
+    expect(await stack.doctor(OTHER_KEY)).toContainEqual(
+      expect.objectContaining({ check: 'postgres', level: 'failure', cause: 'other_installation' }),
+    );
+    const list = await stack.runOps(['workspace', 'list'], OTHER_KEY);
+    expect([list.code === 0, list.stderr]).toEqual([false, expect.stringContaining('DIGEST_KEY')]);
+  });
+
+  it('works once an operator has adopted its key, and the former is refused then', async () => {
+    const adopt = ['keys', 'adopt-digest-key'];
+    const works = async (settings = {}) => (await stack.runOps(['workspace', 'list'], settings)).code === 0;
+    expect(await stack.ops([...adopt, '--yes'])).toMatchObject({ isSame: true, done: false });
+    expect(await stack.ops(adopt, OTHER_KEY)).toMatchObject({ isSame: false, done: false });
+    expect(await works(OTHER_KEY)).toBe(false);
+    expect(await stack.ops([...adopt, '--yes'], OTHER_KEY)).toMatchObject({ isSame: false, done: true });
+    expect([await works(OTHER_KEY), await works()]).toEqual([true, false]);
   });
 });
