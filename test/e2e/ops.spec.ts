@@ -1,217 +1,147 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { programPath } from '#platform/program-path.js';
 import { CONTENT_VERSION } from '#publishing/contracts/index.js';
-import { Integrator, person, until } from '../support/integrator.js';
-import { startStack, type StartedStack } from '../support/index.js';
-import { inDatabase } from './support/in-database.js';
+import { fixture, sharedStack } from '../support/index.js';
+import { Integrator, until } from '../support/integrator.js';
 
-let stack: StartedStack;
-let workspaceId: string;
+const MAIN = programPath('ops');
+/** What Node does under a user id that /etc/passwd does not list. */
+const NO_PASSWD_ENTRY = `data:text/javascript,${encodeURIComponent(
+  `import os from 'node:os';
+   import { syncBuiltinESMExports } from 'node:module';
+   os.userInfo = () => { throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT'); };
+   syncBuiltinESMExports();`,
+)}`;
 
-beforeAll(async () => {
-  stack = await startStack();
-  ({ workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Atelier'])) as {
-    workspaceId: string;
+const stack = fixture(sharedStack);
+const workspace = fixture(async () => {
+  const created = await stack.ops(['workspace', 'create', '--name', 'Atelier']);
+  return created as { readonly workspaceId: string };
+});
+
+/** Starts a command in a process of its own. */
+const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}, flags: readonly string[] = []) => {
+  const child = spawn(process.execPath, [...flags, MAIN, ...args], {
+    env: { ...process.env, DATA_DIR: stack.dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-});
-
-afterAll(async () => {
-  await stack?.stop();
-});
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const run = async (
-  args: readonly string[],
-  dataDir = stack.dataDir,
-  env: Record<string, string> = {},
-): Promise<Ended> => {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      [programPath('ops'), ...args],
-      // A command that never ends by itself is killed, and then has no exit code.
-      { env: { ...process.env, DATA_DIR: dataDir, ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
-    );
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as Ended;
-  }
+  const stderr = text(child.stderr);
+  return { child, ended: once(child, 'close').then(async ([code]) => ({ code, stderr: await stderr })) };
 };
 
 describe('the operator’s commands', () => {
-  it('open a workspace, grant its credits, and show its book', async () => {
+  it('open a workspace, grant its credits, and show its book, its stream and its place in the list', async () => {
+    const { workspaceId } = workspace;
     const of = ['--workspace', workspaceId];
     expect(workspaceId).toMatch(/^ws_[0-9A-Za-z]{22}$/);
     expect(await stack.ops(['plan', 'subscribe', ...of, '--plan', 'studio'])).toMatchObject({
       available: 400,
     });
-    expect(await stack.ops(['pack', 'add', ...of, '--pack', 'flex', '--order', 'INV-1'])).toMatchObject({
-      available: 450,
-    });
-    expect(await stack.ops(['pack', 'add', ...of, '--pack', 'flex', '--order', 'INV-1'])).toMatchObject({
-      outcome: 'already_purchased',
-      available: 450,
-    });
-    expect(await stack.ops(['ledger', 'balance', ...of])).toEqual({
-      available: 450,
-      held: 0,
-      consumed: 0,
-      expired: 0,
-      granted: 450,
-      adjusted: 0,
-    });
+    const buy = ['pack', 'add', ...of, '--pack', 'flex', '--order', `INV-${workspaceId}`];
+    expect(await stack.ops(buy)).toMatchObject({ available: 450 });
+    expect(await stack.ops(buy)).toMatchObject({ outcome: 'already_purchased', available: 450 });
+    const none = { held: 0, consumed: 0, expired: 0, adjusted: 0 };
+    expect(await stack.ops(['ledger', 'balance', ...of])).toEqual({ available: 450, granted: 450, ...none });
     const { entries } = (await stack.ops(['ledger', 'statement', ...of])) as { entries: { type: string }[] };
-    expect(entries.map(({ type }) => type)).toEqual([
-      'BookOpened',
-      'SubscriptionStarted',
-      'PlanGranted',
-      'PackPurchased',
-    ]);
+    const types = ['BookOpened', 'SubscriptionStarted', 'PlanGranted', 'PackPurchased'];
+    expect(entries.map(({ type }) => type)).toEqual(types);
+    expect(await stack.ops(['workspace', 'list'])).toMatchObject({
+      workspaces: expect.arrayContaining([expect.objectContaining({ workspaceId, name: 'Atelier' })]),
+    });
+    expect(await stack.ops(['streams', 'show', `workspace-${workspaceId}`])).toMatchObject({
+      events: [{ type: 'WorkspaceOpened', revision: '0' }],
+    });
   });
 
-  it('list workspaces and show streams', async () => {
-    const { workspaces } = (await stack.ops(['workspace', 'list'])) as {
-      workspaces: { workspaceId: string; name: string }[];
-    };
-    expect(workspaces).toContainEqual(expect.objectContaining({ workspaceId, name: 'Atelier' }));
-    const { events } = (await stack.ops(['streams', 'show', `workspace-${workspaceId}`])) as {
-      events: { type: string; revision: string }[];
-    };
-    expect(events.map(({ type, revision }) => [type, revision])).toEqual([['WorkspaceOpened', '0']]);
-  });
-
-  it('print text without --json, and have help texts', async () => {
-    const text = await run(['ledger', 'balance', '--workspace', workspaceId]);
-    expect(text).toMatchObject({ code: 0, stderr: '' });
-    expect(text.stdout).toContain('available');
-    const help = await run(['pack', 'add', '--help']);
-    expect(help.code).toBe(0);
-    expect(help.stdout).toContain('Example:');
-  });
-
-  it.each<[string, () => string[], RegExp]>([
-    [
-      'an unknown workspace',
-      () => ['ledger', 'balance', '--workspace', 'ws_nobody'],
-      /There is no workspace ws_nobody/,
-    ],
-    ['an unknown key', () => ['key', 'revoke', '--key', 'nobody12'], /There is no API key nobody12/],
-    ['an unknown stream', () => ['streams', 'show', 'reading-nothing'], /There is no stream reading-nothing/],
-    [
-      'an unknown plan',
-      () => ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'gold'],
-      /studio.*access-local/,
-    ],
-    [
-      'an unknown pack',
-      () => ['pack', 'add', '--workspace', workspaceId, '--pack', 'x', '--order', 'o'],
-      /flex.*burst/,
-    ],
-    [
-      'a plan that needs approval',
-      () => ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'access-local'],
-      /requires an approval reference: add --approval/,
-    ],
-    [
-      'a malformed amount',
-      () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '1.5', '--reason', 'r'],
-      /whole number/,
-    ],
+  // WS stands for the workspace.
+  it.each<[string, string, RegExp]>([
+    ['an unknown workspace', 'ledger balance --workspace ws_nobody', /There is no workspace ws_nobody/],
+    ['an unknown key', 'key revoke --key nobody12', /There is no API key nobody12/],
+    ['an unknown stream', 'streams show reading-nothing', /There is no stream reading-nothing/],
+    ['an unknown plan', 'plan subscribe --workspace WS --plan gold', /studio.*access-local/],
+    ['an unknown pack', 'pack add --workspace WS --pack x --order o', /flex.*burst/],
+    ['a plan that needs approval', 'plan subscribe --workspace WS --plan access-local', /: add --approval/],
+    ['a malformed amount', 'credits adjust --workspace WS --amount 1.5 --reason r', /whole number/],
     [
       'a correction without an operator’s key',
-      () =>
-        'credits adjust --amount 5 --reason r --reference r --key /none/a.pem --workspace'
-          .split(' ')
-          .concat(workspaceId),
+      'credits adjust --amount 5 --reason r --reference r --key /none/a.pem --workspace WS',
       /The key \/none\/a.pem cannot be read/,
     ],
-    ['a missing option', () => ['key', 'issue'], /--workspace/],
-    ['a malformed time', () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'], /RFC 3339/],
-    [
-      'an expiry in the past',
-      () => ['key', 'issue', '--workspace', workspaceId, '--expires', '2020-01-01T00:00:00Z'],
-      /must be in the future/,
-    ],
-    ['an empty label', () => ['key', 'issue', '--workspace', workspaceId, '--label', ''], /not be empty/],
-    [
-      'a long label',
-      () => ['key', 'issue', '--workspace', workspaceId, '--label', 'x'.repeat(101)],
-      /1 to 100 characters/,
-    ],
-    ['a workspace without a name', () => ['workspace', 'create', '--name', ' '], /not be empty/],
-    [
-      'an unknown consumer',
-      () => ['parked', 'list', 'billing.balanse.v1'],
-      /There is no consumer billing\.balanse\.v1\. Known consumers: .*billing\.settlement\.v1/,
-    ],
+    ['a missing option', 'key issue', /--workspace/],
+    ['a malformed time', 'key issue --workspace WS --expires soon', /RFC 3339/],
+    ['an expiry in the past', 'key issue --workspace WS --expires 2020-01-01T00:00:00Z', /be in the future/],
+    ['an empty label', 'key issue --workspace WS --label ', /not be empty/],
+    ['a long label', `key issue --workspace WS --label ${'x'.repeat(101)}`, /1 to 100 characters/],
+    ['a workspace without a name', 'workspace create --name ', /not be empty/],
+    ['an unknown consumer', 'parked list billing.balanse.v1', /Known consumers: .*billing\.settlement\.v1/],
     [
       'a revision beyond the book',
-      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '20261101'],
+      'ledger balance --workspace WS --as-of 20261101',
       /a revision from 0 to \d+, the last of this book, or a time such as 2026-04-30/,
     ],
+    ['a balance of the future', 'ledger balance --workspace WS --as-of 2999-01-01', /not be in the future/],
+    ['an unknown command', 'frobnicate', /unknown command/],
+    ['a token for nobody', 'token mint --workspace ws_nobody --scope keys:read', /no workspace/],
+    ['a token of an unknown scope', 'token mint --workspace WS --scope everything', /is not a scope/],
+    // No route takes it from a token: only keys read readings.
+    ['a token that reads readings', 'token mint --workspace WS --scope readings:read', /is not a scope/],
+    ['a key of an unknown scope', 'key issue --workspace WS --scopes everything', /not a scope/],
+    ['a key of half a network', 'key issue --workspace WS --network 203.0.113.7/24', /network/],
+    ['a key of an unknown mode', 'key issue --workspace WS --mode demo', /demo/],
+    ['too long an overlap', 'key rotate --key 00000000 --overlap 604801', /604800/],
+    ['a rotation of no key', 'key rotate --key 00000000', /no active/],
     [
-      'a balance of the future',
-      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '2999-01-01'],
-      /not be in the future/,
+      'an endpoint to enable that nobody has',
+      'webhooks enable --endpoint we_no',
+      /no webhook endpoint we_no/,
     ],
+    ['health of such an endpoint', 'webhooks health --endpoint we_no', /^There is no webhook endpoint we_no/],
+    ['stats of too many hours', 'webhooks stats --endpoint we_1 --hours 841', /whole number from 1 to 840/],
+    ['an unknown state', 'webhooks list --state sad', /ok, failing, disabled, unverified/],
     [
-      'a day that does not exist',
-      () => ['ledger', 'balance', '--workspace', workspaceId, '--as-of', '2026-02-30'],
-      /a day that exists/,
+      'an unknown status',
+      'webhooks replay --endpoint we_1 --since 2026-01-01 --statuses pending',
+      /must be one or more of missing/,
     ],
-    ['an unknown command', () => ['frobnicate'], /unknown command/],
-  ])('refuse %s in one line, with exit code 1', async (_, args, message) => {
-    const { code, stdout, stderr } = await stack.runOps([...args(), '--json']);
+  ])('refuse %s in one line, with exit code 1', async (_, typed, message) => {
+    const args = typed.replace('WS', workspace.workspaceId).split(' ');
+    const { code, stdout, stderr } = await stack.runOps([...args, '--json']);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr.trim()).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
   it('report in one line that no stack is running', async () => {
-    const { code, stderr } = await run(['workspace', 'list'], '/nonexistent');
-    expect(code).toBe(1);
-    expect(stderr.trim()).toMatch(/^No stack is running on/);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
+    const { code, stderr } = await start(['workspace', 'list'], { DATA_DIR: '/nonexistent' }).ended;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^No stack is running on[^\n]*\n$/)]);
   });
 
   it('show what has outlived its term, and delete it', async () => {
-    const worker = stack.pids().worker;
+    const { worker } = stack.pids();
     process.kill(worker, 'SIGSTOP');
     try {
-      await inDatabase(
-        stack,
-        `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
-                                                settled_at)
+      await stack.query(
+        `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
+                                                created_at, settled_at)
          select gen_random_uuid(), 'we_old', 'evt_old', 'succeeded', 0, false, false, at, at
          from (values (timestamptz '2020-01-01'), ('2020-01-02'), ('2020-01-03')) old (at)`,
       );
-      const left = () =>
-        inDatabase(stack, `select from webhooks.settled_delivery where endpoint_id = 'we_old'`);
-      const status = await run(['retention', 'status', '--json']);
-      expect([status.code, (JSON.parse(status.stdout) as { late: unknown }).late]).toEqual([
-        1,
-        ['deliveries'],
-      ]);
-      expect((await run(['retention', 'run', '--dry-run'])).stdout).toMatch(
-        /deliveries +90 +2020-01-01T00:00 +3 /,
-      );
-      const wrong = await run(['retention', 'run', '--kinds', 'deliveries,all']);
-      expect([wrong.code, wrong.stderr]).toEqual([
-        1,
-        expect.stringContaining('--kinds takes deliveries, events,'),
-      ]);
-      const ofWorkers = await run(['retention', 'run', '--kinds', 'deliveries,test-readings']);
-      expect([ofWorkers.code, ofWorkers.stderr]).toEqual([
-        1,
-        expect.stringContaining('Workers alone delete test-readings'),
-      ]);
+      const left = () => stack.query(`select from webhooks.settled_delivery where endpoint_id = 'we_old'`);
+      const retention = (...args: string[]) => stack.runOps(['retention', ...args]);
+      expect(await stack.report(['retention', 'status'])).toMatchObject({ code: 1, late: ['deliveries'] });
+      const shown = /deliveries +90 +2020-01-01T00:00 +3 /;
+      expect((await retention('run', '--dry-run')).stdout).toMatch(shown);
+      for (const [kinds, said] of [
+        ['deliveries,all', '--kinds takes deliveries, events,'],
+        ['deliveries,test-readings', 'Workers alone delete test-readings'],
+      ] as const) {
+        const { code, stderr } = await retention('run', '--kinds', kinds);
+        expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+      }
       expect(await left()).toHaveLength(3);
       expect(await stack.ops(['retention', 'run', '--kinds', 'deliveries'])).toMatchObject({
         kinds: [{ kind: 'deliveries', removed: 3 }],
@@ -225,21 +155,18 @@ describe('the operator’s commands', () => {
       process.kill(worker, 'SIGCONT');
     }
   });
-});
 
-describe('publications republish', () => {
-  it('counts, publishes some, then the rest, and nothing twice', async () => {
-    const customer = await Integrator.open(stack, 60);
-    const readings: string[] = [];
-    for (let n = 0; n < 3; n += 1) readings.push((await customer.create(person())).body.readingId);
-    for (const readingId of readings) await customer.untilEnded(readingId);
-    const recorded =
-      'select 1 from publishing.publication where workspace_id = $1 and content_version is not null';
-    const texts = (change: string) => inDatabase(stack, change, [customer.workspaceId]);
-    await until(
-      async () => (await texts(recorded)).length === 3,
-      () => 'rows of three publications',
-    );
+  it('publish documents again: some, then the rest, and nothing twice', async () => {
+    const customer = await Integrator.open(stack, 40);
+    const readings = [await customer.published(), await customer.published()];
+    const texts = (change: string) => stack.query(change, [customer.workspaceId]);
+    const recorded = (count: number) =>
+      until(async () => {
+        const select =
+          'select from publishing.publication where workspace_id = $1 and content_version is not null';
+        return (await texts(select)).length === count;
+      }, `rows of ${count} publications`);
+    await recorded(2);
     // As if a worker had made them that does not record its texts.
     await texts('update publishing.publication set content_version = null where workspace_id = $1');
     const republish = (...options: string[]) =>
@@ -250,31 +177,58 @@ describe('publications republish', () => {
     const versions = async () =>
       (await Promise.all(readings.map((id) => customer.reading(id)))).map(({ document }) => document.version);
 
-    expect(await republish()).toMatchObject({ found: 3, requested: 0, dryRun: true });
-    expect(await republish('--dry-run')).toMatchObject({ found: 3, requested: 0, dryRun: true });
-    expect(await versions()).toEqual([1, 1, 1]);
+    for (const options of [[], ['--dry-run']])
+      expect(await republish(...options)).toMatchObject({ found: 2, requested: 0, dryRun: true });
+    expect(await versions()).toEqual([1, 1]);
     expect(await republish('--limit', '1', '--yes')).toMatchObject({ found: 1, requested: 1, dryRun: false });
-    await until(
-      async () => (await versions()).filter((version) => version === 2).length === 1,
-      () => 'one second version',
-    );
-    await until(
-      async () => (await texts(recorded)).length === 1,
-      () => 'its row',
-    );
-    expect(await republish('--yes')).toMatchObject({ found: 2, requested: 2, underWay: 0 });
-    await until(
-      async () => (await versions()).every((version) => version === 2),
-      () => 'three second versions',
-    );
-    await until(
-      async () => (await texts(recorded)).length === 3,
-      () => 'rows of three second versions',
-    );
+    await recorded(1);
+    await until(async () => (await versions()).toSorted().join() === '1,2', 'one second version');
+    expect(await republish('--yes')).toMatchObject({ found: 1, requested: 1, underWay: 0 });
+    await recorded(2);
+    await until(async () => (await versions()).join() === '2,2', 'two second versions');
     expect(await republish('--yes')).toMatchObject({ found: 0, requested: 0 });
-    expect(await versions()).toEqual([2, 2, 2]);
-    await expect(
-      stack.ops(['publications', 'republish', '--content-version', CONTENT_VERSION]),
-    ).rejects.toThrow(/are the current texts/);
+    const current = stack.ops(['publications', 'republish', '--content-version', CONTENT_VERSION]);
+    await expect(current).rejects.toThrow(/are the current texts/);
+  });
+});
+
+describe('the operator’s commands, wherever they run,', () => {
+  it('work under a user id without a name, and record the id', async () => {
+    const create = ['workspace', 'create', '--name', 'Nobody’s', '--json'];
+    const { child, ended } = start(create, {}, ['--import', NO_PASSWD_ENTRY]);
+    const { workspaceId } = JSON.parse(await text(child.stdout)) as { workspaceId: string };
+    expect(await ended).toEqual({ code: 0, stderr: '' });
+    expect(await stack.ops(['streams', 'show', `workspace-${workspaceId}`])).toMatchObject({
+      events: [{ metadata: { actor: `operator:uid-${process.getuid!()}` } }],
+    });
+  });
+
+  it('end quietly when nobody reads on, with the code of a closed pipe if they were not done', async () => {
+    const { child, ended } = start(['streams', 'tail']);
+    child.stdout.destroy();
+    while (child.exitCode === null) await stack.ops(['workspace', 'create', '--name', 'Seen']);
+    expect(await ended).toEqual({ code: 141, stderr: '' });
+  });
+
+  it('keep their own exit code when they are done', async () => {
+    const refused = start(['streams', 'show', 'reading-nothing']);
+    refused.child.stdout.destroy();
+    expect(await refused.ended).toMatchObject({ code: 1 });
+  });
+
+  it('fail with one line when their output is on a full disk', () => {
+    const full = openSync('/dev/full', 'w');
+    const stdio: StdioOptions = ['ignore', full, 'pipe'];
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, '--help'], { stdio, encoding: 'utf8' });
+    closeSync(full);
+    expect([status, stderr]).toEqual([1, 'The output is not complete: its disk is full.\n']);
+  });
+
+  it.each([{ NO_COLOR: '1' }, { FORCE_COLOR: '1' }])('print no colours (%o)', async (env) => {
+    const { child, ended } = start(['projections', 'list'], env);
+    const printed = await text(child.stdout);
+    expect(await ended).toEqual({ code: 0, stderr: '' });
+    expect(printed).toContain('readings.reading.v1');
+    expect(printed).not.toContain('\u001b');
   });
 });
