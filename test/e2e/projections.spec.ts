@@ -1,122 +1,96 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { fixture, RECEIVER_SETTINGS, startStack } from '../support/index.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 
 interface Listed {
   readonly projections: readonly { name: string; tables: readonly string[]; keptBy: string }[];
   readonly operational: Readonly<Record<string, string>>;
 }
+interface Restored {
+  readonly code: number;
+  readonly complete: boolean;
+  readonly tables: readonly { table: string; found: string; action: string }[];
+}
 
-let stack: StartedStack;
-let customer: Integrator;
-let database: pg.Client;
+const stack = fixture(() => startStack({ env: RECEIVER_SETTINGS }));
+const customer = fixture(() => Integrator.open(stack, 100_000));
 let listed: Listed;
+let tables: readonly string[];
+let readings: readonly string[];
 /** All columns except those that the fence of holds writes beside the projection. */
 const COLUMNS: Readonly<Record<string, string>> = {
   'billing.hold': 'workspace_id, mode, reservation_id, reading_id, amount, reserved_at',
 };
-
-beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
-  customer = await Integrator.open(stack, 100_000);
-  database = new pg.Client({ connectionString: stack.databaseUrl });
-  await database.connect();
-  listed = (await stack.ops(['projections', 'list'])) as Listed;
-});
-
-afterAll(async () => {
-  await database?.end();
-  await stack?.stop();
-});
+/** Their rows are gone when what they stand for is done. */
+const UNDER_WAY = ['billing.hold', 'publishing.republication'];
 
 const projections = (...args: string[]) => stack.ops(['projections', ...args]);
 const refusal = (...args: string[]) => stack.runOps(['projections', ...args]);
-const names = () => listed.projections.map(({ name }) => name);
-const tables = () => listed.projections.flatMap((one) => one.tables);
 
-/** Every row of every read model, as Postgres writes it. */
-const readModels = async (): Promise<Record<string, string[]>> => {
-  const dumps: Record<string, string[]> = {};
-  for (const table of tables()) {
-    const { rows } = await database.query<{ row: string }>(
-      `select row(${COLUMNS[table] ?? `${table.split('.')[1]}.*`})::text as row from ${table} order by 1`,
+/** Every row of every read model. */
+const readModels = async (): Promise<Record<string, readonly string[]>> => {
+  const dumps: Record<string, readonly string[]> = {};
+  for (const table of tables) {
+    const rows = await stack.query<{ row: string }>(
+      `select to_jsonb(one)::text as row from (select ${COLUMNS[table] ?? '*'} from ${table}) one order by 1`,
     );
     dumps[table] = rows.map(({ row }) => row);
   }
   return dumps;
 };
-const settled = () =>
-  until(
-    async () => {
-      const { consumers } = (await projections('lag')) as { consumers: { events: number }[] };
-      const { rows } = await database.query(
-        `select from readings.reading where status in ('queued', 'processing')`,
-      );
-      return rows.length === 0 && consumers.every(({ events }) => events === 0);
-    },
-    () => 'the stack is idle',
-  );
+const settled = async () => {
+  const underWay = `select from readings.reading where status in ('queued', 'processing')`;
+  await until(async () => (await stack.query(underWay)).length === 0, 'every reading ends');
+  await untilHandled(stack);
+};
 
-/** Creates published, failed and erased readings, a test reading, an ended batch, keys, endpoints in every state, and books. */
-const live = async (): Promise<string[]> => {
-  const readings: string[] = [];
-  for (let count = 0; count < 4; count += 1) readings.push((await customer.create(person())).body.readingId);
-  for (const id of readings) await customer.untilEnded(id);
+/** Published, failed and erased readings, a test reading, an ended batch, keys, endpoints in every state, and books. */
+beforeAll(async () => {
+  listed = (await projections('list')) as Listed;
+  tables = listed.projections.flatMap((one) => one.tables);
+  readings = [await customer.published(), await customer.published()];
   const test = await customer.inTestMode();
-  await test.untilEnded((await test.create(person())).body.readingId);
-  const { body: batch } = await test.call<{ batchId: string }>('POST', '/api/v1/readings/bulk', {
+  await test.published();
+  const { body: batch } = await test.call('POST', '/api/v1/readings/bulk', {
     body: { mode: 'all', readings: [person()] },
   });
-  await until(
-    async () => (await test.call('GET', `/api/v1/batches/${batch.batchId}`)).body['endedAt'] !== null,
-    () => 'the batch ends',
-  );
+  const ended = async () =>
+    (await test.call('GET', `/api/v1/batches/${String(batch['batchId'])}`)).body['endedAt'];
+  await until(async () => (await ended()) !== null, 'the batch ends');
   await stack.ops(['erase', readings[0]!, '--yes']);
-  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as {
-    keyId: string;
-  };
+  const of = ['--workspace', customer.workspaceId];
+  const { keyId } = (await stack.ops(['key', 'issue', ...of])) as { keyId: string };
   await stack.ops(['key', 'revoke', '--key', keyId]);
-  await stack.ops(['workspace', 'webhooks', '--workspace', customer.workspaceId, '--external-id', 'off']);
+  await stack.ops(['workspace', 'webhooks', ...of, '--external-id', 'off']);
   for (const change of ['none', 'rotate', 'disable', 'delete']) {
-    const made = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
-      body: { url: 'http://127.0.0.1:1999/hook', events: ['reading.completed'] },
-    });
-    expect(made.status).toBe(201);
-    const path = `/api/v1/webhooks/${made.body.endpointId}`;
+    const made = await customer.endpoint('http://127.0.0.1:1999/hook', { events: ['reading.completed'] });
+    const path = `/api/v1/webhooks/${made}`;
     if (change === 'rotate') await customer.call('POST', `${path}/rotate-secret`, { body: {} });
     if (change === 'disable') await customer.call('PATCH', path, { body: { enabled: false } });
     if (change === 'delete') await customer.call('DELETE', path);
   }
   await Integrator.open(stack, 40);
   await settled();
-  return readings;
-};
-
-/** Their rows are gone when what they stand for is done. */
-const UNDER_WAY = ['billing.hold', 'publishing.republication'];
+});
 
 describe('read models', () => {
   it('and operational tables are the only tables', async () => {
-    const { rows } = await database.query<{ name: string }>(
+    const rows = await stack.query<{ name: string }>(
       `select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
        where relkind in ('r', 'p') and not relispartition
          and nspname not in ('pg_catalog', 'information_schema', 'graphile_worker', 'migrations')
          and nspname !~ '^(graphile|pg_)' order by 1`,
     );
-    const declared = [...tables(), ...Object.keys(listed.operational)];
+    const declared = [...tables, ...Object.keys(listed.operational)];
     expect(rows.map(({ name }) => name)).toEqual(declared.toSorted());
   });
 
   it('are restored byte by byte from the log alone after they were emptied', async () => {
-    await live();
     const before = await readModels();
-    expect(
-      Object.entries(before).filter(([table, rows]) => rows.length === 0 && !UNDER_WAY.includes(table)),
-    ).toEqual([]);
-
-    await database.query(`truncate ${tables().join(', ')}`);
+    const empty = Object.entries(before).filter(([, rows]) => rows.length === 0);
+    expect(empty.filter(([table]) => !UNDER_WAY.includes(table))).toEqual([]);
+    await stack.query(`truncate ${tables.join(', ')}`);
     expect(await refusal('replay', 'readings.reading.v1')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('NOT switched'),
@@ -128,55 +102,161 @@ describe('read models', () => {
   it('are filled again by the worker after tables and checkpoints were lost', async () => {
     const before = await readModels();
     const own = listed.projections.filter(({ name, keptBy }) => name === keptBy);
-    await database.query('begin');
-    await database.query(`truncate ${own.flatMap((one) => one.tables).join(', ')}`);
-    await database.query(
-      'update event_sourcing.consumer set position = null, epoch = epoch + 1 where name = any ($1)',
-      [own.map(({ name }) => name)],
+    await stack.query(
+      `truncate ${own.flatMap((one) => one.tables).join(', ')};
+       update event_sourcing.consumer set position = null, epoch = epoch + 1
+       where name in (${own.map(({ name }) => `'${name}'`).join(', ')})`,
     );
-    await database.query('commit');
     process.kill(stack.pids().worker, 'SIGKILL');
+    const keys = async () => (await readModels())['workspaces.api_key']!.length;
     await until(
-      async () => (await readModels())['workspaces.api_key']!.length === before['workspaces.api_key']!.length,
-      () => 'the worker fills the tables again',
+      async () => (await keys()) === before['workspaces.api_key']!.length,
+      'the worker fills the tables again',
     );
     await settled();
+    expect(await readModels()).toEqual(before);
+  });
+});
+
+describe('tables that were lost', () => {
+  const notReady = () => until(async () => (await stack.ready()).status === 503, 'the service is not ready');
+  const failures = async () => (await stack.doctor()).filter(({ level }) => level === 'failure');
+  const restore = (...args: string[]) => stack.report<Restored>(['projections', 'restore', ...args]);
+  /** Runs the command that the only finding names. */
+  const followAdvice = async (): Promise<Restored> => {
+    const [finding, ...others] = await failures();
+    expect([finding?.cause, others]).toEqual(['table_missing', []]);
+    const [, args = ''] = /^ops projections restore ([^;]+)/.exec(finding!.advice) ?? [];
+    return restore(...args.trim().split(' '));
+  };
+  const healthy = () =>
+    until(
+      async () => (await stack.ready()).status === 200 && (await failures()).length === 0,
+      'the service is ready and ops doctor is clean',
+    );
+
+  it('with every read model come back by the command of ops doctor, and nothing was missed meanwhile', async () => {
+    const [before, pids] = [await readModels(), stack.pids()];
+    // A schema without operational tables goes as a whole.
+    const others = tables.filter((table) => !table.startsWith('readings.'));
+    await stack.query(`drop schema readings cascade; drop table ${others.join(', ')}`);
+    await notReady();
+    expect((await stack.ready()).body).toMatchObject({
+      checks: { postgres: true, tables: false },
+      causes: { tables: 'table_missing' },
+    });
+    // An event that nobody can project now.
+    await stack.ops(['workspace', 'create', '--name', 'Meanwhile']);
+    const shown = await restore('--all', '--dry-run');
+    expect(shown).toMatchObject({ code: 1, complete: false });
+    const missing = shown.tables.filter(({ found }) => found === 'missing').map(({ table }) => table);
+    expect(missing.toSorted()).toEqual(tables.toSorted());
+    expect(await followAdvice()).toMatchObject({ code: 0, complete: true });
+
+    await healthy();
+    expect(await restore('--all', '--dry-run')).toMatchObject({ code: 0, complete: true });
+    await settled();
     const after = await readModels();
-    expect(after).toEqual(before);
+    for (const table of tables)
+      expect([table, after[table]]).toEqual([table, expect.arrayContaining([...before[table]!])]);
+    expect((await customer.call('GET', `/api/v1/readings/${readings[1]}`)).status).toBe(200);
+    // No process died while they were missing.
+    expect(stack.pids()).toEqual(pids);
+  });
+
+  it('with a column are named by ops doctor, whose command makes the table again', async () => {
+    const before = await readModels();
+    await stack.query(`alter table billing.balance drop column due_at;
+      alter table webhooks.endpoint alter column revision type text`);
+    expect((await failures())[0]?.message).toBe(
+      'of another shape: billing.balance (due_at timestamp with time zone), webhooks.endpoint (revision bigint)',
+    );
+    const remade = { table: 'billing.balance', found: 'misshapen', action: 'filled' };
+    expect(await followAdvice()).toMatchObject({
+      code: 0,
+      tables: expect.arrayContaining([expect.objectContaining(remade)]),
+    });
+    await healthy();
+    expect(await readModels()).toEqual(before);
+  });
+
+  it('with the API keys make the service not ready, and come back by the command of ops doctor', async () => {
+    const before = await readModels();
+    await stack.query('truncate workspaces.api_key');
+    await notReady();
+    expect((await stack.ready()).body.causes).toEqual({ tables: 'table_missing' });
+    expect(await failures()).toMatchObject([
+      { message: 'empty, although the log has rows for them: workspaces.api_key' },
+    ]);
+    expect(await followAdvice()).toMatchObject({ code: 0 });
+    await healthy();
+    expect(await readModels()).toEqual(before);
+    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+  });
+
+  it('that are operational are made without rows only on request, where that is possible', async () => {
+    await stack.query(
+      'drop table platform.rate_bucket, webhooks.attempt; drop schema graphile_worker cascade',
+    );
+    // A worker that starts without the queue waits for it.
+    const { worker } = stack.pids();
+    process.kill(worker, 'SIGKILL');
+    await until(() => stack.pids().worker !== worker, 'the worker was started again');
+    const { worker: started } = stack.pids();
+    expect(await restore('--all')).toMatchObject({ code: 1, complete: false });
+    expect(await followAdvice()).toMatchObject({ code: 0, complete: true });
+    await healthy();
+    await customer.published();
+    expect(stack.pids().worker).toBe(started);
+  });
+
+  it.each(['platform.subject_key', 'event_sourcing.consumer'])(
+    'such as %s only come back from a backup',
+    async (table) => {
+      const [schema, name = ''] = table.split('.');
+      await stack.query(`alter table ${table} rename to lost_table`);
+      const { code, stdout, stderr } = await refusal('restore', '--all', '--make-empty');
+      const found = await failures();
+      await stack.query(`alter table ${schema}.lost_table rename to ${name}`);
+      expect([code, `${stdout}${stderr}`]).toEqual([1, expect.stringMatching(/only a backup/)]);
+      const advice = expect.stringContaining('ops restore');
+      expect(found).toMatchObject([{ cause: 'table_missing', message: `missing: ${table}`, advice }]);
+      await healthy();
+    },
+  );
+
+  it('leave a ledger that reconciles', async () => {
+    expect(await stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ differences: [] });
   });
 });
 
 describe('a rebuild under load', () => {
+  const names = () => listed.projections.map(({ name }) => name);
+
   it('of each projection never fails a read, and ends with the same rows', async () => {
-    const { readingId } = (await customer.create(person())).body;
-    await customer.untilEnded(readingId);
+    const readingId = await customer.published();
     const stop = new AbortController();
     const failures: string[] = [];
-    let reads = 0;
-    let writes = 0;
+    const [read, written] = [new Set<string>(), new Set<string>()];
     const writing = (async () => {
       while (!stop.signal.aborted) {
-        const { status } = await customer.create(person());
+        const { status, body } = await customer.create(person());
         if (status !== 202) failures.push(`POST /readings: ${status}`);
-        writes += 1;
+        written.add(body.readingId);
         await delay(250);
       }
     })();
     const paths = [
-      `/api/v1/readings/${readingId}`,
-      `/api/v1/readings/${readingId}/result`,
-      `/api/v1/readings/${readingId}/document?format=markdown`,
-      '/api/v1/readings?limit=20',
-      '/api/v1/webhooks',
-      '/api/v1/credits',
+      ...['', '/result', '/document?format=markdown'].map((part) => `readings/${readingId}${part}`),
+      ...['readings?limit=20', 'webhooks', 'credits'],
     ];
     const reading = Promise.all(
       paths.map(async (path) => {
         while (!stop.signal.aborted) {
-          const { status } = await customer.call('GET', path);
+          const { status } = await customer.call('GET', `/api/v1/${path}`);
           if (status !== 200) failures.push(`GET ${path}: ${status}`);
-          reads += 1;
-          await delay(5);
+          read.add(path);
+          await delay(20);
         }
       }),
     );
@@ -187,8 +267,7 @@ describe('a rebuild under load', () => {
         expect.objectContaining({ projection, differences: 0, switched: true }),
       ),
     });
-    expect(failures).toEqual([]);
-    expect([reads > 0, writes > 0]).toEqual([true, true]);
+    expect([failures, read.size, written.size > 0]).toEqual([[], paths.length, true]);
 
     await settled();
     await projections('rebuild', '--all');
@@ -200,17 +279,12 @@ describe('a rebuild under load', () => {
 
   it('cannot be switched to before it is verified', async () => {
     await projections('rebuild', 'billing.balance.v1');
-    expect(await refusal('switch', 'billing.balance.v1')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^Version \d+ of billing.balance.v1 was not verified.\n$/),
-    });
-    expect(await refusal('rebuild')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/name or --all/),
-    });
-    expect(await refusal('rebuild', 'x')).toMatchObject({
-      stderr: expect.stringMatching(/Known projections: workspaces/),
-    });
+    for (const [args, said] of [
+      [['switch', 'billing.balance.v1'], /^Version \d+ of billing.balance.v1 was not verified.\n$/],
+      [['rebuild'], /name or --all/],
+      [['rebuild', 'x'], /Known projections: workspaces/],
+    ] as const)
+      expect(await refusal(...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
     await projections('drop', 'billing.balance.v1', '--unfinished');
   });
 });
