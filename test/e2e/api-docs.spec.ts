@@ -2,31 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '#platform/project-path.js';
 import { apiDocument } from '../support/api-contract.js';
 import { Integrator } from '../support/integrator.js';
-import { sharedStack, startReceiver, type Receiver, type Stack } from '../support/index.js';
+import { fixture, sharedStack, startReceiver } from '../support/index.js';
 
 const read = (file: string): string => readFileSync(projectPath(file), 'utf8');
 const page = read('docs/api.md');
 const snippetsOf = (text: string): string =>
   [...text.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, code = '']) => code).join('\n');
 const folder = mkdtempSync(join(tmpdir(), 'api-docs-'));
-let stack: Stack;
-let customer: Integrator;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  customer = await Integrator.open(stack, 400);
-  receiver = await startReceiver();
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await receiver?.stop();
-  await stack?.stop();
-});
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 400));
+const receiver = fixture(startReceiver);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const curlIs = hasCurl ? '' : ' (skipped: curl is not installed)';
@@ -86,5 +76,53 @@ describe('docs/api.md', () => {
     const known = JSON.stringify(apiDocument.components.schemas['Problem']);
     expect(codes.length).toBeGreaterThan(6);
     expect(codes.filter((code) => !known.includes(`"${code}"`))).toEqual([]);
+  });
+});
+
+describe('The documentation', () => {
+  const served = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${stack.baseUrl}${path}`, { headers, redirect: 'manual' });
+
+  it.each(['/docs', '/docs/reference', '/docs/errors/not_found', '/changelog'])(
+    'loads on %s only assets that the service serves',
+    async (path) => {
+      const answer = await served(path);
+      const html = await answer.text();
+      const policy = answer.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'self'");
+      expect(policy?.includes('unsafe-inline')).toBe(path === '/docs/reference');
+      const parts = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = '']) => address);
+      expect(parts.length).toBeGreaterThan(3);
+      for (const part of new Set(parts.filter((address) => !address.startsWith('https:')))) {
+        const url = new URL(part, answer.url);
+        expect(url.origin).toBe(stack.baseUrl);
+        expect([part, (await fetch(url)).status]).toEqual([part, 200]);
+      }
+      expect(html).not.toMatch(/<script>[^<]/);
+    },
+  );
+
+  it('is kept by caches, and asked for again by its ETag', async () => {
+    const first = await served('/docs/webhooks');
+    expect(first.headers.get('cache-control')).toBe('public, max-age=300');
+    // As browsers do. Without this header, fetch adds `no-cache`, which asks for the whole page.
+    const revalidate = { 'cache-control': 'max-age=0', 'if-none-match': first.headers.get('etag')! };
+    const again = await served('/docs/webhooks', revalidate);
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('is where a problem leads', async () => {
+    const refusal = await served('/api/v1/credits');
+    const [, address = ''] = /^<(.+)>; rel="help"$/.exec(refusal.headers.get('link') ?? '') ?? [];
+    expect(await (await served(address)).text()).toContain('<h1 id="unauthenticated">');
+  });
+
+  it('begins at / with links for people, and with addresses for programs', async () => {
+    const { headers } = await served('/', { accept: 'text/html,*/*;q=0.8' });
+    const told = [headers.get('content-type'), headers.get('vary')];
+    expect(told).toEqual(['text/html; charset=utf-8', 'Accept']);
+    const addresses = Object.entries((await (await served('/')).json()) as Record<string, string>);
+    for (const [name, address] of addresses.filter(([, value]) => value.startsWith('/')))
+      expect([name, (await served(address)).status]).toEqual([name, 200]);
   });
 });

@@ -1,236 +1,204 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Integrator, person, untilHandled } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { fixture, sharedStack } from '../support/index.js';
+import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 
-let stack: Stack;
-let customer: Integrator;
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 10_000));
 
-beforeAll(async () => {
-  stack = await sharedStack();
-  customer = await Integrator.open(stack, 10_000);
-});
+interface Sent {
+  readonly body?: unknown;
+  readonly raw?: string;
+  readonly headers?: Record<string, string>;
+}
+const call = (method: string, path: string, sent: Sent = {}) => customer.call(method, `/api/v1${path}`, sent);
+/** Status and code of the answer. */
+const refusal = async (method: string, path: string, sent: Sent = {}) => {
+  const { status, body } = await call(method, path, sent);
+  return [status, body['code']];
+};
+const anyReading = `/readings/${randomUUID()}`;
 
-afterAll(async () => {
-  await stack?.stop();
-});
-
-const call = (
-  method: string,
-  path: string,
-  { body, ...headers }: Record<string, string> = {},
-  as = customer,
-) =>
-  fetch(`${stack.baseUrl}/api/v1${path}`, {
-    method,
-    headers: { 'x-api-key': as.apiKey, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body && { body }),
+describe('A refusal', () => {
+  const large = JSON.stringify({ ...person(), surplus: 'x'.repeat(17_000) });
+  const [wrongKey, text] = [{ 'x-api-key': 'none' }, { 'content-type': 'text/plain' }];
+  const zipped = { 'content-encoding': 'gzip' };
+  it.each<[string, number, string, Record<string, string>, string]>([
+    ['size before credentials', 413, 'payload_too_large', { ...wrongKey, ...text }, large],
+    ['credentials before media type', 401, 'unauthenticated', { ...wrongKey, ...text }, '{'],
+    ['credentials before content coding', 401, 'unauthenticated', { ...wrongKey, ...zipped }, '{'],
+    ['media type before body', 415, 'unsupported_media_type', text, '{'],
+    ['content coding before body', 415, 'unsupported_media_type', zipped, '{'],
+    ['body before idempotency key', 400, 'validation_failed', { 'idempotency-key': 'used' }, '{}'],
+    ['an unknown product', 400, 'unknown_product', {}, JSON.stringify({ ...person(), productId: 'x' })],
+  ])('comes in order: %s, %i %s', async (_, status, code, headers, raw) => {
+    await customer.create(person(), { 'idempotency-key': 'used' });
+    expect(await refusal('POST', '/readings', { raw, headers })).toEqual([status, code]);
   });
-const json = async (answer: Response) => (await answer.json()) as Record<string, unknown>;
 
-describe('A method that a path does not have', () => {
+  it('for the kind of credentials comes before media type and body', async () => {
+    const headers = { ...(await customer.bearer('readings:write')), ...text };
+    const sent = { method: 'POST', headers, body: '{' };
+    expect((await fetch(`${stack.baseUrl}/api/v1/readings`, sent)).status).toBe(403);
+  });
+
+  it('for the idempotency key comes before the credits, and a repeated request costs nothing', async () => {
+    const poor = await Integrator.open(stack, 30);
+    const statuses = [];
+    for (const [name, key] of [
+      ['Anaïs', 'one'],
+      ['Inès', 'one'],
+      ['Anaïs', 'one'],
+      ['Inès', 'two'],
+    ] as const)
+      statuses.push((await poor.create(person(name), { 'idempotency-key': key })).status);
+    expect(statuses).toEqual([202, 422, 202, 402]);
+  });
+});
+
+it('A route that takes no body ignores that of a request', async () => {
+  const sent = { raw: '{', headers: { 'content-type': 'text/plain' } };
+  expect(await refusal('DELETE', '/webhooks/we_none', sent)).toEqual([404, 'webhook_not_found']);
+});
+
+describe('Every answer', () => {
   it.each([
-    ['DELETE', '/readings', 'GET, HEAD, POST'],
-    ['PUT', `/readings/${randomUUID()}`, 'GET, HEAD'],
-    ['POST', `/readings/${randomUUID()}/result`, 'GET, HEAD'],
-    ['POST', '/credits', 'GET, HEAD'],
-    ['PUT', '/webhooks', 'GET, HEAD, POST'],
-    ['POST', `/webhooks/we_${randomUUID()}`, 'DELETE, GET, HEAD, PATCH'],
-  ])('%s %s is answered 405 with the allowed methods', async (method, path, allow) => {
-    const answer = await call(method, path);
-    expect([answer.status, answer.headers.get('allow'), (await json(answer))['code']]).toEqual([
-      405,
-      allow,
-      'method_not_allowed',
-    ]);
+    ['of success', '/api/v1/credits', {}],
+    ['of refusal', '/api/v1/credits', { 'x-api-key': 'none' }],
+    ['to an unknown path', '/nothing', {}],
+  ])('%s is private to its caller', async (_, path, headers) => {
+    const origin = 'https://evil.example';
+    const told = Object.fromEntries(
+      (await customer.call('GET', path, { headers: { origin, ...headers } })).headers,
+    );
+    expect(told).toMatchObject({
+      'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    const loose = /^access-control|^x-powered-by|^server$|cookie/;
+    expect(Object.keys(told).filter((name) => loose.test(name))).toEqual([]);
   });
 
-  it('is answered 404 on an unknown path', async () => {
-    const answer = await call('DELETE', '/horoscopes');
-    expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
-  });
-});
-
-describe('A connection', () => {
-  it('stays open for longer than load balancers keep idle ones', async () => {
+  it('leaves its connection open for longer than load balancers keep idle ones', async () => {
     const { headers } = await fetch(`${stack.baseUrl}/healthz`);
     expect(headers.get('keep-alive')).toBe('timeout=75');
   });
 });
 
-describe('Accept', () => {
-  it.each([
-    ['/readings', 'text/html'],
-    ['/credits', 'application/xml'],
-    [`/readings/${randomUUID()}/document?format=pdf`, 'image/png'],
-  ])('is refused: %s as %s', async (path, accept) => {
-    const answer = await call('GET', path, { accept });
-    expect([answer.status, (await json(answer))['code']]).toEqual([406, 'not_acceptable']);
-  });
-
-  it('is disregarded when it is very long', async () => {
-    const { status } = await call('GET', '/readings', { accept: 'text/html,'.repeat(1_000) });
-    expect(status).toBe(200);
-  });
-
-  it('may name the media type of a schema', async () => {
-    const schema = await fetch(`${stack.baseUrl}/schemas/result.json`, {
-      headers: { accept: 'application/schema+json' },
-    });
-    expect(schema.status).toBe(200);
-  });
-
-  it.each([
-    '*/*',
-    'application/*',
-    'application/json;q=0.2, text/html',
-    'application/json; charset=utf-8',
-    'application/json;charset=UTF-8, text/plain',
-  ])('is accepted: %s', async (accept) => {
-    expect((await call('GET', '/credits', { accept })).status).toBe(200);
-  });
-
-  it('may name the media type of a document', async () => {
-    const path = `/readings/${randomUUID()}/document?format=markdown`;
-    expect((await call('GET', path, { accept: 'text/markdown; charset=utf-8' })).status).toBe(404);
-  });
+it.each([
+  ['/readings', 'text/html', 406],
+  [`${anyReading}/document?format=pdf`, 'image/png', 406],
+  [`${anyReading}/document?format=markdown`, 'text/markdown; charset=utf-8', 404],
+  ['/readings', 'text/html,'.repeat(1_000), 200],
+  ['/credits', 'application/json;q=0.2, text/html', 200],
+  ['/credits', 'application/json;charset=UTF-8, text/plain', 200],
+])('Accept decides: %s as %.40s is %i', async (path, accept, status) => {
+  expect((await call('GET', path, { headers: { accept } })).status).toBe(status);
 });
 
 describe('Prefer: wait', () => {
-  it('holds the request until the state changes, and no longer', async () => {
-    process.kill(stack.pids().worker, 'SIGSTOP');
-    const { body } = await customer.create(person());
-    const held = call('GET', `/readings/${body.readingId}`, { prefer: 'respond-async, wait=30' });
-    const unheld = await json(await call('GET', `/readings/${body.readingId}`));
-    expect(unheld['status']).toBe('queued');
-    process.kill(stack.pids().worker, 'SIGCONT');
-    const answer = await held;
-    expect(answer.headers.get('preference-applied')).toBe('wait=30');
-    expect((await json(answer))['status']).not.toBe('queued');
-  });
+  const asked = (readingId: string, prefer: string) =>
+    call('GET', `/readings/${readingId}`, { headers: { prefer } });
 
-  it('answers with the current state when the time is up, or when the reading has ended', async () => {
+  it('holds the request until the state changes or the time is up, and no longer', async () => {
     process.kill(stack.pids().worker, 'SIGSTOP');
-    const { body } = await customer.create(person());
-    const answer = await call('GET', `/readings/${body.readingId}`, { prefer: 'wait=1' });
+    const { readingId } = (await customer.create()).body;
+    const held = asked(readingId, 'respond-async, wait=30');
+    expect((await asked(readingId, 'wait=1')).body['status']).toBe('queued');
     process.kill(stack.pids().worker, 'SIGCONT');
-    expect((await json(answer))['status']).toBe('queued');
-    await customer.untilEnded(body.readingId);
-    const ended = await call('GET', `/readings/${body.readingId}`, { prefer: 'wait=86400' });
-    expect(ended.headers.get('preference-applied')).toBe('wait=60');
-    expect((await json(ended))['status']).toBe('completed');
+    const { headers, body } = await held;
+    expect([headers.get('preference-applied'), body['status'] !== 'queued']).toEqual(['wait=30', true]);
+    await customer.untilEnded(readingId);
+    const ended = await asked(readingId, 'wait=86400');
+    expect([ended.headers.get('preference-applied'), ended.body['status']]).toEqual(['wait=60', 'completed']);
   });
 });
 
-describe('The list of readings', () => {
-  it('shows each once without its input, newest first, over pages that new readings do not disturb', async () => {
-    const owner = await Integrator.open(stack, 400);
-    const made: string[] = [];
-    for (let n = 0; n < 7; n += 1) made.push((await owner.create(person())).body.readingId);
-    for (const id of made) await owner.untilEnded(id);
-
-    const seen: string[] = [];
-    let path = '/readings?limit=3';
-    for (let page = 0; page < 3; page += 1) {
-      const { data, nextCursor } = (await json(await call('GET', path, {}, owner))) as {
-        data: { readingId: string; status: string }[];
-        nextCursor: string | null;
-      };
-      seen.push(...data.map(({ readingId }) => readingId));
-      expect(data.every((reading) => reading.status === 'completed' && !('input' in reading))).toBe(true);
-      if (page === 0) await owner.create(person());
-      expect(nextCursor === null).toBe(page === 2);
-      path = `/readings?limit=3&cursor=${nextCursor ?? ''}`;
-    }
-    expect(seen).toEqual(made.reverse());
-  });
-
-  it('belongs to one workspace, as do its cursors', async () => {
-    const [owner, other] = [await Integrator.open(stack, 400), await Integrator.open(stack, 400)];
-    for (const one of [owner, owner, other])
-      await one.untilEnded((await one.create(person())).body.readingId);
-    const { data, nextCursor } = (await json(await call('GET', '/readings?limit=1', {}, owner))) as {
-      data: { workspaceId: string }[];
-      nextCursor: string;
-    };
-    expect(data.map(({ workspaceId }) => workspaceId)).toEqual([owner.workspaceId]);
-    for (const path of [
-      `/readings?limit=1&cursor=${nextCursor}`,
-      `/readings?status=failed&cursor=${nextCursor}`,
-    ]) {
-      const answer = await call('GET', path, {}, path.includes('failed') ? owner : other);
-      expect([answer.status, (await json(answer))['code']]).toEqual([400, 'validation_failed']);
-    }
-  });
-
-  it('can be filtered by state; the refusal of an unknown state lists them', async () => {
-    const failed = (await json(await call('GET', '/readings?status=failed'))) as { data: unknown[] };
-    expect(failed.data).toEqual([]);
-    const answer = await json(await call('GET', '/readings?status=done'));
-    expect(answer['errors']).toEqual([
-      {
-        pointer: '?status',
-        code: 'invalid_value',
-        detail: 'must be one of queued, processing, completed, failed',
-      },
-    ]);
-  });
+it('The list of readings shows each once without its input, newest first, over pages that new readings do not disturb', async () => {
+  const owner = await Integrator.open(stack, 400);
+  const made = [await owner.published(), await owner.published(), await owner.published()];
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  do {
+    const query: string = cursor === '' ? '?limit=2' : `?limit=2&cursor=${cursor}`;
+    const { body } = await owner.call<{
+      data: { readingId: string; status: string }[];
+      nextCursor: string | null;
+    }>('GET', `/api/v1/readings${query}`);
+    seen.push(...body.data.map(({ readingId }) => readingId));
+    expect(body.data.every((one) => one.status === 'completed' && !('input' in one))).toBe(true);
+    if (cursor === '') await owner.create();
+    cursor = body.nextCursor;
+  } while (cursor !== null);
+  expect(seen).toEqual(made.toReversed());
 });
 
-describe('Idempotency-Key on any POST', () => {
-  const endpoint = (description: string) =>
-    JSON.stringify({ url: 'https://receiver.example/hook', events: ['reading.completed'], description });
+it('A revoked key stops working within five seconds, even without a worker to project it', async () => {
+  const other = await customer.withKey();
+  const use = async () => (await other.call('GET', '/api/v1/credits')).status;
+  expect(await use()).toBe(200);
+  process.kill(stack.pids().worker, 'SIGSTOP');
+  try {
+    await stack.ops(['key', 'revoke', '--key', other.apiKey.split('_')[2]!]);
+    await until(async () => (await use()) === 401, 'the key ends', 5_000);
+  } finally {
+    process.kill(stack.pids().worker, 'SIGCONT');
+  }
+});
+
+describe('Idempotency-Key', () => {
+  it('sent fifty times at once makes one reading and one hold, and the same answer', async () => {
+    const before = await customer.balance();
+    const headers = { 'idempotency-key': 'order-3' };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => customer.create(person('Anaïs'), headers)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(({ body }) => body.readingId)).size).toBe(1);
+    expect(answers.filter((one) => one.headers.get('idempotency-replayed') === null)).toHaveLength(1);
+    expect((await customer.create(person('Anaïs'), headers)).body).toEqual(answers[0]!.body);
+    expect(before.available - (await customer.balance()).available).toBe(20);
+  });
+
   const create = (key: string, description = 'a') =>
-    call('POST', '/webhooks', { body: endpoint(description), 'idempotency-key': key });
-  const count = async () => ((await json(await call('GET', '/webhooks'))) as { data: unknown[] }).data.length;
+    call('POST', '/webhooks', {
+      body: { url: 'https://receiver.example/hook', events: ['reading.completed'], description },
+      headers: { 'idempotency-key': key },
+    });
+  const count = async () => ((await call('GET', '/webhooks')).body['data'] as unknown[]).length;
 
-  it('repeats the first answer, without secrets that are shown once', async () => {
-    const before = await count();
-    const key = randomUUID();
-    const first = await create(key);
-    const again = await create(key);
-    expect([first.status, again.status]).toEqual([201, 201]);
-    expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([
-      null,
-      'true',
-    ]);
-    expect(again.headers.get('location')).toBe(first.headers.get('location'));
-    const { signingSecret, ...rest } = await json(first);
-    expect(signingSecret).toMatch(/^whsec_/);
-    expect(await json(again)).toEqual(rest);
-    await untilHandled(stack);
-    expect(await count()).toBe(before + 1);
-  });
-
-  it('refuses another body under the same key, and a malformed key', async () => {
-    const key = randomUUID();
-    await create(key);
-    const other = await create(key, 'b');
-    expect([other.status, (await json(other))['code']]).toEqual([422, 'idempotency_key_reused']);
-    expect((await create('x'.repeat(256))).status).toBe(400);
-  });
-
-  it('lets one of many concurrent requests through, and asks the others to retry', async () => {
+  it('on any POST lets one of many concurrent requests through, and the others get its answer or retry', async () => {
     const before = await count();
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(key)));
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.every((status) => status === 201 || status === 409)).toBe(true);
-    const firsts = answers.filter(
-      ({ status, headers }) => status === 201 && headers.get('idempotency-replayed') === null,
-    );
-    expect(firsts).toHaveLength(1);
-    for (const { headers } of answers.filter(({ status }) => status === 409))
-      expect(headers.get('retry-after')).toBe('1');
-    expect((await create(key)).headers.get('idempotency-replayed')).toBe('true');
+    for (const { status, headers } of answers)
+      expect([
+        [201, null],
+        [409, '1'],
+      ]).toContainEqual([status, headers.get('retry-after')]);
+    const isReplay = ({ headers }: (typeof answers)[number]) =>
+      headers.get('idempotency-replayed') === 'true';
+    const [first, ...others] = answers.filter((one) => one.status === 201 && !isReplay(one));
+    const again = await create(key);
+    expect([others, isReplay(again)]).toEqual([[], true]);
+    expect(again.headers.get('location')).toBe(first!.headers.get('location'));
+    // Without the secret, which is shown once.
+    const { signingSecret, ...rest } = first!.body;
+    expect([signingSecret, again.body]).toEqual([expect.stringMatching(/^whsec_/), rest]);
     await untilHandled(stack);
     expect(await count()).toBe(before + 1);
   });
 
-  it('keeps nothing of a request that was refused', async () => {
+  it('is refused with another body, when it is malformed, and keeps nothing of a request that was refused', async () => {
     const key = randomUUID();
-    const refused = await call('POST', '/webhooks', { body: '{"url":"nonsense"}', 'idempotency-key': key });
-    expect(refused.status).toBe(400);
+    const refused = { raw: '{"url":"nonsense"}', headers: { 'idempotency-key': key } };
+    expect((await call('POST', '/webhooks', refused)).status).toBe(400);
     expect((await create(key)).status).toBe(201);
+    const other = await create(key, 'b');
+    expect([other.status, other.body['code']]).toEqual([422, 'idempotency_key_reused']);
+    const long = 'x'.repeat(256);
+    expect((await create(long)).status).toBe(400);
+    expect((await customer.create(person(), { 'idempotency-key': long })).status).toBe(400);
   });
 });
