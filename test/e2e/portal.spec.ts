@@ -1,30 +1,62 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
-import { Integrator } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
-import { hiddenFields, PortalVisitor } from '../support/portal-visitor.js';
+import { fixture, sharedStack } from '../support/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import { hiddenFields, PortalVisitor, type PortalAnswer } from '../support/portal-visitor.js';
 
-let stack: Stack;
-let customer: Integrator;
-let other: Integrator;
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 200));
+const other = fixture(() => Integrator.open(stack, 100));
+const texts = TEXTS.en;
+const RECEIVER = 'https://receiver.example.com/hook';
+const ORDER = {
+  firstNames: 'Zoé',
+  middleNames: 'Marie, Anne',
+  lastNames: 'Lefèvre',
+  dateOfBirth: '1990-04-12',
+  gender: 'feminine',
+  locale: 'fr-FR',
+};
+const NEW_READING = '/portal/readings/new';
 
-beforeAll(async () => {
-  stack = await sharedStack();
-  [customer, other] = await Promise.all([Integrator.open(stack, 100), Integrator.open(stack, 100)]);
-});
-
-afterAll(async () => {
-  await stack?.stop();
-});
-
-const open = (by: Integrator, body: object) =>
-  by.call<{ sessionId: string; url: string; code?: string; scope?: string }>(
-    'POST',
-    '/api/v1/portal/sessions',
-    {
-      body,
-    },
+interface Session {
+  readonly sessionId: string;
+  readonly url: string;
+  readonly code?: string;
+  readonly scope?: string;
+}
+const open = (by: Integrator, body: object) => by.call<Session>('POST', '/api/v1/portal/sessions', { body });
+const signedIn = (by: Integrator, ...options: string[]) =>
+  PortalVisitor.signedIn(stack, by.workspaceId, ...options);
+/** A key that opens sessions with these scopes, and how it lets somebody in. */
+const hostOf = async (by: Integrator, ...scopes: string[]) => {
+  const key = await by.withKey('--scopes', ['portal:write', ...scopes].join());
+  const letIn = async (asked: readonly string[], visitor = new PortalVisitor(stack.baseUrl)) => {
+    const { status, body } = await open(key, { scopes: asked });
+    expect(status).toBe(201);
+    await visitor.enter(new URL(body.url).pathname);
+    return { visitor, sessionId: body.sessionId };
+  };
+  return { key, letIn };
+};
+const keyIdOf = ({ apiKey }: Integrator) => apiKey.split('_')[2]!;
+const readingsOf = async (by: Integrator): Promise<readonly unknown[]> =>
+  (await by.call<{ data: readonly unknown[] }>('GET', '/api/v1/readings')).body.data;
+/** The hidden fields of a form, as a browser reads them. */
+const fieldsOf = (page: string, action: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(hiddenFields(page, action)).map(([name, value]) => [
+      name,
+      value.replaceAll('&quot;', '"'),
+    ]),
   );
+const formOn = async (visitor: PortalVisitor, path: string, action: string) =>
+  fieldsOf((await visitor.get(path)).text, action);
+/** The reading to whose page an order has led. */
+const readingOf = ({ headers }: PortalAnswer): string => headers.get('location')!.split('/').at(-1)!;
 
 describe('a link to the portal', () => {
   it('lets one browser in, once, by a form that its page sends', async () => {
@@ -45,9 +77,9 @@ describe('a link to the portal', () => {
     );
     expect((await visitor.get('/portal')).text).toContain('<html lang="fr">');
     const late = new PortalVisitor(stack.baseUrl);
-    for (const answer of [await late.get(link, { 'accept-language': 'fr' }), await late.post(link)])
-      expect(answer.status).toBe(410);
-    expect((await late.get(link, { 'accept-language': 'fr' })).text).toContain(TEXTS.fr.linkEnded.title);
+    const ended = await late.get(link, { 'accept-language': 'fr' });
+    expect([ended.status, (await late.post(link)).status]).toEqual([410, 410]);
+    expect(ended.text).toContain(TEXTS.fr.linkEnded.title);
   });
 
   it('asks before it replaces the session of another workspace, and ends that one', async () => {
@@ -55,223 +87,384 @@ describe('a link to the portal', () => {
     const entered = await visitor.post(await visitor.linkOf(stack, customer.workspaceId));
     const [cookie = ''] = entered.headers.get('set-cookie')?.split(';') ?? [];
     const link = await visitor.linkOf(stack, other.workspaceId);
-    const { enter } = TEXTS.en;
-    const asked = enter.instead(other.workspaceId, customer.workspaceId);
+    const asked = texts.enter.instead(other.workspaceId, customer.workspaceId);
     expect((await visitor.get(link)).text).toContain(asked);
     expect((await visitor.get('/portal')).text).toContain(customer.workspaceId);
     expect((await visitor.enter(link)).text).toContain(other.workspaceId);
     expect((await new PortalVisitor(stack.baseUrl).get('/portal', { cookie })).status).toBe(401);
   });
 
-  it('is made with a key that may, for what that key may', async () => {
-    const refused = await open(customer, { scopes: ['readings:read'] });
-    expect([refused.status, refused.body.code, refused.body.scope]).toEqual([
-      403,
-      'scope_missing',
-      'portal:write',
-    ]);
-    const host = await customer.withKey('--scopes', 'portal:write,readings:read');
-    for (const [scope, missing] of [
-      ['keys:write', 'keys:write'],
-      ['erasure', 'erasure'],
-    ]) {
-      const beyond = await open(host, { scopes: ['readings:read', scope] });
-      expect([beyond.status, beyond.body.code, beyond.body.scope]).toEqual([403, 'scope_missing', missing]);
+  it('is made with a key that may, for what that key may, and bad terms are refused by name', async () => {
+    const { key, letIn } = await hostOf(customer, 'readings:read');
+    for (const [by, scope, missing] of [
+      [customer, 'readings:read', 'portal:write'],
+      [key, 'keys:write', 'keys:write'],
+      [key, 'erasure', 'erasure'],
+    ] as const) {
+      const { status, body } = await open(by, { scopes: ['readings:read', scope] });
+      expect([status, body]).toEqual([
+        403,
+        expect.objectContaining({ code: 'scope_missing', scope: missing }),
+      ]);
     }
-    const opened = await open(host, { scopes: ['readings:read', 'persons:read'], ttlSeconds: 600 });
-    expect(opened.status).toBe(201);
-    const visitor = new PortalVisitor(stack.baseUrl);
-    const page = await visitor.enter(new URL(opened.body.url).pathname);
-    expect([page.status, page.text.includes('href="/portal/readings"')]).toEqual([200, true]);
-  });
-
-  it('has bad terms refused by name', async () => {
-    const host = await customer.withKey('--scopes', 'portal:write');
-    const answer = await customer.call<{ errors: { pointer: string; code: string }[] }>(
-      'POST',
-      '/api/v1/portal/sessions',
-      {
-        headers: { 'x-api-key': host.apiKey },
-        body: {
-          scopes: ['portal:read'],
-          language: 'de',
-          timeZone: 'Europe/Nowhere',
-          returnUrl: 'javascript:alert(1)',
-          ttlSeconds: 28_801,
-        },
-      },
-    );
-    expect([answer.status, answer.body.errors.map(({ pointer, code }) => [pointer, code])]).toEqual([
+    const { visitor } = await letIn(['readings:read', 'persons:read']);
+    expect((await visitor.get('/portal')).text).toContain('href="/portal/readings"');
+    const bad = {
+      language: 'de',
+      timeZone: 'Europe/Nowhere',
+      returnUrl: 'javascript:alert(1)',
+      ttlSeconds: 28_801,
+    };
+    const answer = await open(key, { scopes: ['portal:read'], ...bad });
+    const { errors } = answer.body as unknown as { errors: { pointer: string; code: string }[] };
+    expect([answer.status, errors.map(({ pointer, code }) => `${pointer} ${code}`).toSorted()]).toEqual([
       400,
-      expect.arrayContaining([
-        ['/scopes/0', 'unknown_scope'],
-        ['/language', 'invalid_value'],
-        ['/timeZone', 'invalid_value'],
-        ['/returnUrl', 'invalid_value'],
-        ['/ttlSeconds', 'invalid_value'],
-      ]),
+      [...Object.keys(bad).map((name) => `/${name} invalid_value`), '/scopes/0 unknown_scope'].toSorted(),
     ]);
   });
 });
 
 describe('a session', () => {
   it('ends when its workspace ends it, and with the key that opened it', async () => {
-    const host = await customer.withKey('--scopes', 'portal:write,readings:read');
-    const enter = async () => {
-      const { body } = await open(host, { scopes: ['readings:read'] });
-      const visitor = new PortalVisitor(stack.baseUrl);
-      await visitor.enter(new URL(body.url).pathname);
-      return { visitor, sessionId: body.sessionId };
-    };
-    const [first, second] = [await enter(), await enter()];
-    const foreign = await other.withKey('--scopes', 'portal:write');
-    const gone = (by: Integrator) => by.call('DELETE', `/api/v1/portal/sessions/${first.sessionId}`);
-    expect((await gone(foreign)).status).toBe(403);
-    expect((await first.visitor.get('/portal')).status).toBe(200);
-    expect((await gone(host)).status).toBe(204);
+    const { key, letIn } = await hostOf(customer, 'readings:read');
+    const [first, second] = [await letIn(['readings:read']), await letIn(['readings:read'])];
+    const foreign = (await hostOf(other)).key;
+    const end = async (by: Integrator) =>
+      (await by.call('DELETE', `/api/v1/portal/sessions/${first.sessionId}`)).status;
+    expect([await end(foreign), (await first.visitor.get('/portal')).status]).toEqual([403, 200]);
+    expect(await end(key)).toBe(204);
     const ended = await first.visitor.get('/portal');
     expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, 'Cookie realm="portal"']);
-    const listed = await host.call<{ data: { sessionId: string; endedAt: string | null }[] }>(
-      'GET',
-      '/api/v1/portal/sessions',
-    );
-    const shown = listed.body.data.filter(({ sessionId }) =>
-      [first.sessionId, second.sessionId].includes(sessionId),
-    );
+    type Listed = { sessionId: string; endedAt: string | null };
+    const { data } = (await key.call<{ data: Listed[] }>('GET', '/api/v1/portal/sessions')).body;
+    const own = [second.sessionId, first.sessionId];
+    const shown = data.filter(({ sessionId }) => own.includes(sessionId));
     expect(shown.map(({ sessionId, endedAt }) => [sessionId, endedAt !== null])).toEqual([
       [second.sessionId, false],
       [first.sessionId, true],
     ]);
-    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!]);
+    await stack.ops(['key', 'revoke', '--key', keyIdOf(key)]);
     expect((await second.visitor.get('/portal')).status).toBe(401);
   });
 
-  it('is left by its person', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+  it('is left by its person, or ended by another one from the list of sessions', async () => {
+    const [visitor, colleague] = [await signedIn(customer), await signedIn(customer)];
+    // The newest is its own.
+    const form = await formOn(colleague, '/portal/settings', 'endSession');
+    expect((await visitor.submit('/portal/settings', form)).text).toContain('The session has ended.');
+    expect((await colleague.get('/portal')).status).toBe(401);
     const left = await visitor.post('/portal/sign-out');
     expect([left.status, left.text.includes('You are signed out')]).toEqual([200, true]);
-    expect((await visitor.get('/portal')).status).toBe(401);
+    const again = await visitor.post('/portal/sign-out');
+    expect([again.status, again.text.includes('<form')]).toEqual([401, false]);
   });
 
-  it('takes forms from its own pages alone', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+  it('takes forms from its own pages alone, and does not open the API by its cookie', async () => {
+    const visitor = await signedIn(customer);
     for (const origin of ['https://evil.example', 'null', null])
       expect((await visitor.post('/portal/mode', { mode: 'test' }, origin)).status).toBe(403);
     expect((await visitor.get('/portal')).text).not.toContain('Test mode');
-    const page = await visitor.submit('/portal/mode', { mode: 'test' });
-    expect([page.status, page.text.includes('Test mode')]).toEqual([200, true]);
-  });
-
-  it('cannot call the API by its cookie', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+    expect((await visitor.submit('/portal/mode', { mode: 'test' })).text).toContain('Test mode');
     expect((await visitor.get('/api/v1/readings')).status).toBe(401);
   });
 
-  it('sees readings of its own workspace and mode alone', async () => {
-    const { body } = await other.create();
-    const own = (await customer.create()).body.readingId;
-    await Promise.all([customer.untilEnded(own), other.untilEnded(body.readingId)]);
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
+  it('sees readings of its own workspace and mode alone, and no page that its scopes do not open', async () => {
+    const [own, foreign] = await Promise.all([customer.published(), other.published()]);
+    const visitor = await signedIn(customer);
     const { text } = await visitor.get('/portal/readings');
-    expect([text.includes(own), text.includes(body.readingId)]).toEqual([true, false]);
+    expect([text.includes(own), text.includes(foreign)]).toEqual([true, false]);
     await visitor.submit('/portal/mode', { mode: 'test' });
     expect((await visitor.get('/portal/readings')).text).not.toContain(own);
+    const narrow = await signedIn(customer, '--scopes', 'credits:read');
+    expect((await narrow.get('/portal')).text).not.toContain('/portal/readings');
+    expect((await narrow.get('/portal/readings')).status).toBe(404);
   });
 
-  it('finds no page that its scopes do not open', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId, '--scopes', 'credits:read');
-    const page = await visitor.get('/portal');
-    expect([page.status, page.text.includes('/portal/readings')]).toEqual([200, false]);
-    expect((await visitor.get('/portal/readings')).status).toBe(404);
-  });
-});
-
-describe('every answer of the portal', () => {
-  it('lets the browser load nothing but its own, keep nothing, and show it in no frame', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
-    for (const path of ['/portal', '/portal/readings', '/portal/unknown', '/portal/enter/unknown']) {
-      const { headers, text } = await visitor.get(path);
-      expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-      );
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('referrer-policy')).toBe('same-origin');
-      expect(text).not.toMatch(/ style=|<style|<script(?! type="module" src="\/portal\/)| on\w+=/);
-    }
-  });
-
-  it('loads a style that a browser keeps', async () => {
-    const visitor = new PortalVisitor(stack.baseUrl);
-    const [, style = ''] = /href="([^"]+portal[.]css)"/.exec((await visitor.get('/portal')).text) ?? [];
-    const { status, headers } = await visitor.get(style);
-    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
-  });
-});
-
-describe('a session that does not see people', () => {
-  it('chooses no URL for webhooks, whose bodies have the ids of the workspace', async () => {
-    const host = await customer.withKey('--scopes', 'portal:write,webhooks:read,webhooks:write');
-    const { body } = await open(host, { scopes: ['webhooks:read', 'webhooks:write'] });
-    const visitor = new PortalVisitor(stack.baseUrl);
-    await visitor.enter(new URL(body.url).pathname);
-    expect((await visitor.get('/portal/webhooks')).text).not.toContain('href="/portal/webhooks/new"');
+  it('that does not see people chooses no URL for webhooks, whose bodies have the ids of the workspace', async () => {
+    const scopes = ['webhooks:read', 'webhooks:write'];
+    const { visitor } = await (await hostOf(customer, ...scopes)).letIn(scopes);
     const url = 'https://receiver.example.com/mine';
-    const form = { ...hiddenFields((await visitor.get('/portal/webhooks/new')).text, 'create'), url };
-    expect(
-      (await visitor.post('/portal/webhooks/new', { ...form, events: ['reading.published'] })).status,
-    ).toBe(403);
-    const made = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
-      body: { url: 'https://receiver.example.com/theirs' },
-    });
-    const path = `/portal/webhooks/${made.body.endpointId}/edit`;
-    const edit = hiddenFields((await visitor.get(path)).text, 'save');
-    const etag = edit['etag']!.replaceAll('&quot;', '"');
-    const events = ['reading.failed'];
-    expect((await visitor.post(path, { ...edit, events, url })).status).toBe(403);
-    expect((await visitor.post(path, { ...edit, etag, events, description: 'Failures' })).status).toBe(303);
+    const create = '/portal/webhooks/new';
+    expect((await visitor.get('/portal/webhooks')).text).not.toContain(`href="${create}"`);
+    const form = { ...(await formOn(visitor, create, 'create')), url, events: ['reading.published'] };
+    expect((await visitor.post(create, form)).status).toBe(403);
+    const path = `/portal/webhooks/${await customer.endpoint(RECEIVER)}/edit`;
+    const edit = { ...(await formOn(visitor, path, 'save')), events: ['reading.failed'] };
+    expect((await visitor.post(path, { ...edit, url })).status).toBe(403);
+    expect((await visitor.post(path, { ...edit, description: 'Failures' })).status).toBe(303);
   });
-});
 
-describe('the keys of a session', () => {
-  it('have no more than the session, nor than the key that opened it', async () => {
-    const host = await customer.withKey('--scopes', 'portal:write,keys:write,readings:read,credits:read');
-    const visitorWith = async (...scopes: string[]): Promise<PortalVisitor> => {
-      const { body } = await open(host, { scopes });
-      const opened = new PortalVisitor(stack.baseUrl);
-      await opened.enter(new URL(body.url).pathname);
-      return opened;
-    };
-    const manager = await visitorWith('keys:write', 'readings:read', 'persons:read');
+  it('issues keys with no more than itself, nor than the key that opened it', async () => {
+    const { key, letIn } = await hostOf(customer, 'keys:write', 'readings:read', 'credits:read');
+    const { visitor: manager } = await letIn(['keys:write', 'readings:read', 'persons:read']);
     const page = await manager.get('/portal/keys');
     expect(page.text).not.toMatch(/value="(credits:read|keys:write|erasure)"/);
     const ask = (scope: string) =>
       manager.post('/portal/keys', { ...hiddenFields(page.text, 'issue'), key: scope, scopes: [scope] });
     for (const scope of ['credits:read', 'keys:write', 'erasure'])
       expect((await ask(scope)).status).toBe(403);
-    const blind = await visitorWith('keys:write', 'readings:read');
-    const form = hiddenFields((await blind.get('/portal/keys')).text, 'issue');
-    expect((await blind.post('/portal/keys', { ...form, key: 'b', scopes: ['readings:read'] })).status).toBe(
-      403,
-    );
-    const issued = await ask('readings:read');
-    const [apiKey = ''] = /ek_live_\w+/.exec(issued.text) ?? [];
-    const own = { headers: { 'x-api-key': apiKey } };
-    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(200);
+    const { visitor: blind } = await letIn(['keys:write', 'readings:read']);
+    const form = { ...(await formOn(blind, '/portal/keys', 'issue')), scopes: ['readings:read'] };
+    expect((await blind.post('/portal/keys', form)).status).toBe(403);
+    const [apiKey = ''] = /ek_live_\w+/.exec((await ask('readings:read')).text) ?? [];
+    const works = async () =>
+      (await customer.call('GET', '/api/v1/readings', { headers: { 'x-api-key': apiKey } })).status;
+    expect(await works()).toBe(200);
     // What a session of a leaked key issued goes with that key.
-    await stack.ops(['key', 'revoke', '--key', host.apiKey.split('_')[2]!, '--and-issued']);
-    expect((await customer.call('GET', '/api/v1/readings', own)).status).toBe(401);
+    await stack.ops(['key', 'revoke', '--key', keyIdOf(key), '--and-issued']);
+    expect(await works()).toBe(401);
   });
 
-  it('never manage keys or open sessions, not even those of an operator’s session', async () => {
-    const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
-    const form = hiddenFields((await visitor.get('/portal/keys')).text, 'issue');
+  it('never gives a key that manages keys or opens sessions, not even an operator’s session', async () => {
+    const visitor = await signedIn(customer);
+    const form = await formOn(visitor, '/portal/keys', 'issue');
     expect(form['action']).toBe('issue');
     for (const scope of ['keys:write', 'portal:write']) {
       const ask = { ...form, key: scope, scopes: ['credits:read', scope] };
       expect((await visitor.post('/portal/keys', ask)).status).toBe(403);
-      const { apiKey } = await customer.withKey('--scopes', `credits:read,${scope}`);
-      const rotate = { action: 'rotate', about: apiKey.split('_')[2]!, overlapSeconds: '60', key: scope };
+      const about = keyIdOf(await customer.withKey('--scopes', `credits:read,${scope}`));
+      const rotate = { action: 'rotate', about, overlapSeconds: '60', key: scope };
       expect((await visitor.post('/portal/keys', rotate)).status).toBe(403);
     }
   });
+});
+
+it('Every answer of the portal lets the browser load nothing but its own, keep nothing, and show it in no frame', async () => {
+  const visitor = await signedIn(customer);
+  for (const path of ['/portal', '/portal/readings', '/portal/unknown', '/portal/enter/unknown']) {
+    const { headers, text } = await visitor.get(path);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(text).not.toMatch(/ style=|<style|<script(?! type="module" src="\/portal\/)| on\w+=/);
+  }
+  const [, style = ''] = /href="([^"]+portal[.]css)"/.exec((await visitor.get('/portal')).text) ?? [];
+  const { status, headers } = await visitor.get(style);
+  expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+});
+
+describe('an order', () => {
+  it('is one, however often the form is sent, and changes the overview', async () => {
+    const newcomer = await Integrator.open(stack, 100);
+    const visitor = await signedIn(newcomer);
+    expect((await visitor.get('/portal')).text).toContain('First steps');
+    const form = { ...(await formOn(visitor, NEW_READING, 'order')), ...ORDER };
+    const answers = await Promise.all([1, 2, 3].map(() => visitor.post(NEW_READING, form)));
+    const ordered = answers.filter(({ status }) => status === 303).map(readingOf);
+    expect([ordered.length > 0, new Set(ordered).size]).toEqual([true, 1]);
+    await newcomer.untilEnded(ordered[0]!);
+    expect(await readingsOf(newcomer)).toHaveLength(1);
+    const { text } = await visitor.get('/portal');
+    expect([text.includes('First steps'), text.includes(ordered[0]!)]).toEqual([false, true]);
+    expect(text).toMatch(/aria-label="Readings ordered[^"]*: [1-9]\d*"/);
+  });
+
+  it('is refused without credits, in words', async () => {
+    const visitor = await signedIn(await Integrator.open(stack, 0), '--language', 'fr');
+    const form = { ...(await formOn(visitor, NEW_READING, 'order')), ...ORDER };
+    const page = await visitor.post(NEW_READING, form);
+    expect([page.status, page.text.includes('Il n’y a pas assez de crédits.')]).toEqual([402, true]);
+    expect((await visitor.get('/portal/credits')).text).toContain('Demandez un abonnement');
+  });
+});
+
+describe('the page of a reading', () => {
+  let readingId: string;
+  let path: string;
+  beforeAll(async () => {
+    readingId = await customer.published({ ...person(), externalId: 'order-names' });
+    path = `/portal/readings/${readingId}`;
+  });
+
+  it('shows the person, and is found by an id of the customer, only to a session that may see persons', async () => {
+    const visitor = await signedIn(customer);
+    const blind = await signedIn(
+      customer,
+      '--scopes',
+      'readings:read,readings:write,documents:read,events:read',
+    );
+    const { status, text } = await blind.get(path);
+    expect(status).toBe(200);
+    for (const hidden of ['Lefèvre', '1990-04-12', 'order-names']) expect(text).not.toContain(hidden);
+    expect((await visitor.get(path)).text).toContain('Lefèvre');
+    const found = async (by: PortalVisitor, externalId: string) =>
+      (await by.get(`/portal/readings?externalId=${externalId}`)).text.includes(readingId);
+    expect([await found(visitor, 'nobody'), await found(visitor, 'order-names')]).toEqual([false, true]);
+    // The list is the same whatever is asked: it says nothing about the id.
+    expect([await found(blind, 'nobody'), await found(blind, 'order-names')]).toEqual([true, true]);
+    expect((await blind.get('/portal/readings')).text).not.toContain('name="externalId"');
+  });
+
+  it('gives its documents in each format', async () => {
+    const visitor = await signedIn(customer);
+    const { text } = await visitor.get(path);
+    const links = [...text.matchAll(/href="([^"]+\/document[?][^"]+)"/g)].map(([, href]) =>
+      href!.replaceAll('&amp;', '&'),
+    );
+    const files = await Promise.all(links.map((href) => visitor.get(href)));
+    expect(files.map(({ headers }) => headers.get('content-disposition'))).toEqual(
+      ['pdf', 'md', 'json'].map((ending) => `attachment; filename="reading-${readingId}.${ending}"`),
+    );
+    expect(files[0]!.text.slice(0, 5)).toBe('%PDF-');
+  });
+
+  it('leads to the statement of the month, which has every movement', async () => {
+    const visitor = await signedIn(customer);
+    const { text } = await visitor.get('/portal/credits');
+    const offered = [...text.matchAll(/href="(\/portal\/credits\/statements\/\d{4}-\d{2})"/g)];
+    // One month, or two around midnight of a month's end: the workspace is new.
+    expect([1, 2]).toContain(offered.length);
+    const [[, statement = ''] = []] = offered;
+    expect((await visitor.get(statement)).text).toContain('Spent on a reading');
+    const file = await visitor.get(`${statement}/csv`);
+    expect(file.headers.get('content-disposition')).toMatch(/filename="statement-\d{4}-\d{2}[.]csv"/);
+    const { entries } = (await stack.ops(['ledger', 'statement', '--workspace', customer.workspaceId])) as {
+      entries: readonly unknown[];
+    };
+    expect(file.text.trim().split('\r\n')).toHaveLength(entries.length + 1);
+    const before = await visitor.get('/portal/credits/statements/2020-01');
+    expect([before.status, before.text.includes('There is no statement of this month')]).toEqual([404, true]);
+  });
+});
+
+describe('a receiver’s answer on the page of a delivery', () => {
+  /** What a receiver knows of the person, with a control character, in front of 5 MB. */
+  const ANSWER = `<script>alert(1)</script> Eurydice\u202e is order 4711 ${'x'.repeat(5_000_000)}`;
+  const failing = createServer((_, response) => response.writeHead(500).end(ANSWER));
+  let [readingId, path] = ['', ''];
+
+  beforeAll(async () => {
+    await once(failing.listen(0, '127.0.0.1'), 'listening');
+    const { port } = failing.address() as AddressInfo;
+    const endpointId = await customer.endpoint(`http://127.0.0.1:${port}/`, {
+      events: ['reading.completed'],
+    });
+    ({ readingId } = (await customer.create(person('Eurydice'))).body);
+    const list = `/webhooks/${endpointId}/deliveries`;
+    type Listed = { deliveryId: string; lastAttempt: object | null };
+    await until(async () => {
+      const { data } = (await customer.call<{ data: Listed[] }>('GET', `/api/v1${list}`)).body;
+      path = `/portal${list}/${data[0]?.deliveryId}`;
+      return data[0]!.lastAttempt !== null;
+    }, 'the first attempt fails');
+  });
+  afterAll(() => {
+    failing.close();
+  });
+
+  const shown = async (...options: string[]): Promise<string> =>
+    (await (await signedIn(customer, ...options)).get(path)).text;
+
+  it('is text, cut, for who may see persons, and these looks are recorded as such', async () => {
+    const text = await shown();
+    expect(text).toContain('&lt;script>alert(1)&lt;/script> Eurydice\\u202e is order 4711');
+    expect(text).not.toContain('<script>alert');
+    expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+    expect(await shown('--scopes', 'webhooks:read,webhooks:write')).not.toContain('4711');
+    let looks: readonly { route: string; personal: boolean }[] = [];
+    await until(
+      async () => {
+        const audit = await stack.ops(['audit', '--workspace', customer.workspaceId]);
+        const { records } = audit as { records: typeof looks };
+        // The newest first.
+        looks = records.filter(({ route }) => route.endsWith('/deliveries/:deliveryId'));
+        return looks.length === 2;
+      },
+      () => `looks of both sessions are recorded: ${JSON.stringify(looks)}`,
+    );
+    const about = { actor: expect.stringMatching(/^portal:/), readingId };
+    expect(looks).toMatchObject([false, true].map((personal) => ({ ...about, personal })));
+  });
+
+  it('is gone after the person is erased', async () => {
+    await stack.ops(['erase', readingId, '--yes']);
+    await until(async () => !(await shown()).includes('4711'), 'the answer is gone');
+  });
+});
+
+describe('a form that is older than what another tab did', () => {
+  it('orders no live reading when its page was in test mode', async () => {
+    const owner = await Integrator.open(stack, 100);
+    const visitor = await signedIn(owner);
+    await visitor.submit('/portal/mode', { mode: 'test' });
+    const form = await formOn(visitor, NEW_READING, 'order');
+    await visitor.submit('/portal/mode', { mode: 'live' });
+    const refused = await visitor.post(NEW_READING, { ...form, ...ORDER });
+    expect([refused.status, refused.text.includes(texts.problems.http_409)]).toEqual([409, true]);
+    expect(refused.text).toMatch(/id="lastNames"[^>]*value="Lefèvre"/);
+    expect(await readingsOf(owner)).toEqual([]);
+    // The page says now that it costs credits: whoever sends it from there means it.
+    expect(refused.text).toContain(texts.newReading.live);
+    const meant = { ...fieldsOf(refused.text, 'order'), ...ORDER };
+    await owner.untilEnded(readingOf(await visitor.post(NEW_READING, meant)));
+    expect(await readingsOf(owner)).toHaveLength(1);
+  });
+
+  it('does nothing in the workspace of another link', async () => {
+    const visitor = await signedIn(other);
+    const order = await formOn(visitor, NEW_READING, 'order');
+    const issue = await formOn(visitor, '/portal/keys', 'issue');
+    await visitor.enter(await visitor.linkOf(stack, customer.workspaceId));
+    const before = (await readingsOf(customer)).length;
+    const answers = [
+      await visitor.post(NEW_READING, { ...order, ...ORDER }),
+      await visitor.post('/portal/keys', { ...issue, scopes: 'readings:read' }),
+    ];
+    expect(answers.map(({ status, text }) => [status, text.includes('ek_live_')])).toEqual([
+      [409, false],
+      [409, false],
+    ]);
+    expect(await readingsOf(customer)).toHaveLength(before);
+  });
+
+  it('undoes no change of an endpoint that came while its first try was refused', async () => {
+    const visitor = await signedIn(customer);
+    const endpointId = await customer.endpoint(RECEIVER, { description: 'before' });
+    const [api, path] = [`/api/v1/webhooks/${endpointId}`, `/portal/webhooks/${endpointId}/edit`];
+    const form = await formOn(visitor, path, 'save');
+    await customer.call('PATCH', api, {
+      body: { description: 'by a colleague' },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    const typed = { description: 'before', events: 'reading.completed', modes: 'live', url: RECEIVER };
+    const url = 'https://user:pass@receiver.example/';
+    const refused = await visitor.post(path, { ...form, ...typed, url });
+    expect(refused.status).toBe(400);
+    const told = await visitor.post(path, { ...fieldsOf(refused.text, 'save'), ...typed });
+    expect([told.status, told.text.includes(texts.problems.precondition_failed)]).toEqual([412, true]);
+    expect((await customer.call('GET', api)).body['description']).toBe('by a colleague');
+    const meant = { ...fieldsOf(told.text, 'save'), ...typed };
+    expect((await visitor.post(path, meant)).status).toBe(303);
+  });
+
+  it('is kept by the page when its session has ended, and sent from there once the person has come back', async () => {
+    const owner = await Integrator.open(stack, 100);
+    const scopes = ['readings:read', 'readings:write'];
+    const { key, letIn } = await hostOf(owner, ...scopes);
+    const { visitor, sessionId } = await letIn(scopes);
+    const form = await formOn(visitor, NEW_READING, 'order');
+    await key.call('DELETE', `/api/v1/portal/sessions/${sessionId}`);
+    const kept = await visitor.post(NEW_READING, { ...form, ...ORDER });
+    expect([kept.status, kept.text.includes(texts.unsent.text)]).toEqual([401, true]);
+    const fields = fieldsOf(kept.text, 'order');
+    expect(fields).toEqual({ ...form, ...ORDER });
+    await letIn(scopes, visitor);
+    await owner.untilEnded(readingOf(await visitor.post(NEW_READING, fields)));
+    expect(await readingsOf(owner)).toHaveLength(1);
+  });
+});
+
+it('Filters that cannot be used are shown again with what was typed, and what is wrong with it', async () => {
+  const visitor = await signedIn(customer);
+  const page = await visitor.get('/portal/readings?since=2026-02-01T00%3A00&until=2026-01-01T00%3A00');
+  expect(page.status).toBe(400);
+  expect(page.text).toMatch(/id="since"[^>]*value="2026-02-01T00:00"(?![^>]*aria-invalid)/);
+  expect(page.text).toMatch(/id="until"[^>]*value="2026-01-01T00:00"[^>]*aria-invalid="true"/);
+  expect(page.text).toContain('id="until-error"');
+  const path = `/portal/webhooks/${await customer.endpoint(RECEIVER)}?readingId=683248f8`;
+  const deliveries = await visitor.get(path);
+  expect(deliveries.status).toBe(400);
+  expect(deliveries.text).toMatch(/id="readingId"[^>]*value="683248f8"[^>]*aria-invalid="true"/);
 });
