@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_SCOPES, BEARER_SCOPES, type ApiKeyScope } from '#platform/auth/scopes.js';
 import { SECRET_BYTES, makeToken } from '#publishing/domain/link/link-token.js';
@@ -10,7 +10,7 @@ import {
   type Operation,
 } from '../support/described-requests.js';
 import { Integrator, untilServed } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { fixture, sharedStack } from '../support/index.js';
 import { thingsOf, type Ids } from './support/things.js';
 
 type Credentials = Readonly<Record<string, string>>;
@@ -27,25 +27,10 @@ interface Party {
   readonly ids: Ids;
 }
 
-let stack: Stack;
-let owner: Party;
-let stranger: Party;
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  [owner, stranger] = await Promise.all([party(), party()]);
-});
-
-afterAll(async () => {
-  await stack?.stop();
-});
-
+const stack = fixture(sharedStack);
 const party = async (): Promise<Party> => {
   const customer = await Integrator.open(stack, 400);
-  const bearer = async (scope: string): Promise<Credentials> => {
-    const minted = await stack.ops(['token', 'mint', '--workspace', customer.workspaceId, '--scope', scope]);
-    return { authorization: `Bearer ${(minted as { token: string }).token}` };
-  };
+  const bearer = async (scope: string): Promise<Credentials> => ({ ...(await customer.bearer(scope)) });
   return {
     customer,
     apiKey: await keyOf(customer, API_KEY_SCOPES),
@@ -54,12 +39,12 @@ const party = async (): Promise<Party> => {
     ids: await thingsOf(stack, customer),
   };
 };
+const owner = fixture(party);
+const stranger = fixture(party);
 
-const keyOf = async ({ workspaceId }: Integrator, scopes: readonly string[]): Promise<Credentials> => {
-  const options = ['--workspace', workspaceId, '--scopes', scopes.join(',')];
-  const { apiKey } = (await stack.ops(['key', 'issue', ...options])) as { apiKey: string };
-  return { 'x-api-key': apiKey };
-};
+const keyOf = async (customer: Integrator, scopes: readonly string[]): Promise<Credentials> => ({
+  'x-api-key': (await customer.withKey('--scopes', scopes.join())).apiKey,
+});
 
 const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
   // A busy machine is not ready for a moment, or not with the reading of a trial.
@@ -246,12 +231,9 @@ describe('Who may reach an object', () => {
 });
 
 describe('Who may use a cursor', () => {
-  let mine: Party;
-  let theirs: Party;
-  // New objects, since the tests above destroyed the owner's.
-  beforeAll(async () => {
-    [mine, theirs] = await Promise.all([party(), party()]);
-  });
+  // New objects, since the tests above destroyed the owner's. The stranger's are as they were.
+  const mine = fixture(party);
+  const theirs = stranger;
 
   const paged = operations.filter(({ parameters }) =>
     parameters.some(({ $ref }) => $ref === '#/components/parameters/Cursor'),

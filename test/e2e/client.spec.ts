@@ -7,35 +7,20 @@ import { promisify } from 'node:util';
 import { etagOf, ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { projectPath } from '#platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import { startReceiver, sharedStack, type Receiver, type Stack } from '../support/index.js';
+import { fixture, sharedStack, startReceiver } from '../support/index.js';
 
-let stack: Stack;
-let receiver: Receiver;
-let customer: Integrator;
-let service: ReadingServiceClient;
+const stack = fixture(sharedStack);
+const receiver = fixture(startReceiver);
+const customer = fixture(() => Integrator.open(stack, 200));
+const service = fixture(async () => clientWith({ apiKey: customer.apiKey }));
 /** A client with a bearer token, for operations that refuse API keys. */
-let owner: ReadingServiceClient;
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  receiver = await startReceiver();
-  customer = await Integrator.open(stack, 200);
-  service = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey: customer.apiKey });
-  const minted = (await stack.ops([
-    'token',
-    'mint',
-    '--workspace',
-    customer.workspaceId,
-    '--scope',
-    'keys:read keys:write readings:write',
-  ])) as { token: string };
-  owner = new ReadingServiceClient({ baseUrl: stack.baseUrl, token: minted.token });
+const owner = fixture(async () => {
+  const { authorization } = await customer.bearer('keys:read keys:write readings:write');
+  return clientWith({ token: authorization.replace('Bearer ', '') });
 });
-
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.stop();
-});
+const clientWith = (credentials: { apiKey: string } | { token: string }) =>
+  new ReadingServiceClient({ baseUrl: stack.baseUrl, ...credentials });
+const order = person() as CreateReading;
 
 const collect = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
   const all: T[] = [];
@@ -46,7 +31,7 @@ const collect = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
 describe('The client, on a running service', () => {
   it('requests a reading, waits for it, and fetches its result and documents', async () => {
     const { readings } = service;
-    const { readingId, status } = await readings.create(person() as CreateReading);
+    const { readingId, status } = await readings.create(order);
     expect(status).toBe('queued');
     const done = await readings.waitUntilDone(readingId);
     expect(done).toMatchObject({ status: 'completed' });
@@ -64,18 +49,15 @@ describe('The client, on a running service', () => {
       readingId,
     ]);
     // The ledger is settled a moment later.
-    await until(
-      async () => (await service.credits()).reserved === 0,
-      () => 'the credits are captured',
-    );
+    await until(async () => (await service.credits()).reserved === 0, 'the credits are captured');
     expect(await service.credits()).toMatchObject({ available: 180, reserved: 0 });
   });
 
   it('creates one reading per key, and throws what the service refuses', async () => {
-    const order = { idempotencyKey: 'order-4711' };
-    const first = await service.readings.create(person() as CreateReading, order);
-    expect((await service.readings.create(person() as CreateReading, order)).readingId).toBe(first.readingId);
-    const changed = service.readings.create(person('Ada') as CreateReading, order);
+    const ordered = { idempotencyKey: 'order-4711' };
+    const first = await service.readings.create(order, ordered);
+    expect((await service.readings.create(order, ordered)).readingId).toBe(first.readingId);
+    const changed = service.readings.create(person('Ada') as CreateReading, ordered);
     await expect(changed).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
     await expect(changed).rejects.toBeInstanceOf(ProblemError);
   });
@@ -101,24 +83,14 @@ describe('The client, on a running service', () => {
     });
     expect(await webhooks.health(endpointId)).toMatchObject({ pending: expect.any(Number) });
     // A replay chooses among the events of the feed, which a test event is not one of.
-    const { readingId } = await service.readings.create(person() as CreateReading);
-    const sent = () =>
-      collect(
-        webhooks.deliveries(endpointId, {
-          type: ['reading.completed', 'reading.failed'],
-          status: ['succeeded'],
-        }),
-      );
+    const { readingId } = await service.readings.create(order);
+    const types = ['reading.completed', 'reading.failed'] as const;
     // An outcome is recorded after the receiver has answered.
-    await until(
-      async () => {
-        const done = await sent();
-        return [deliveryId, readingId].every((id) =>
-          done.some((one) => one.deliveryId === id || one.readingId === id),
-        );
-      },
-      () => 'the deliveries have succeeded',
-    );
+    await until(async () => {
+      const done = await collect(webhooks.deliveries(endpointId, { type: types, status: ['succeeded'] }));
+      const isDone = (id: string) => done.some((one) => [one.deliveryId, one.readingId].includes(id));
+      return [deliveryId, readingId].every(isDone);
+    }, 'the deliveries have succeeded');
     expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
     const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
     expect(rotated.signingSecret).not.toBe(signingSecret);
@@ -126,11 +98,9 @@ describe('The client, on a running service', () => {
     const counted = await webhooks.replay(endpointId, { since, dryRun: true, statuses: ['succeeded'] });
     const { replayId } = counted;
     // A service under load counts after it has answered.
-    await until(
-      async () => (await webhooks.getReplay(endpointId, replayId)).state === 'finished',
-      () => 'the events are counted',
-    );
-    const count = await webhooks.getReplay(endpointId, replayId);
+    const replay = () => webhooks.getReplay(endpointId, replayId);
+    await until(async () => (await replay()).state === 'finished', 'the events are counted');
+    const count = await replay();
     expect(count).toMatchObject({ replayId, dryRun: true, progress: 1 });
     expect(count.events).toBeGreaterThan(0);
     // After the count, which leaves out what is pending again.
@@ -148,13 +118,11 @@ describe('The client, on a running service', () => {
     const rotated = await owner.keys.rotate(keyId, { overlapSeconds: 60 });
     expect(rotated).toMatchObject({ label: 'night shift', previousKeyId: keyId, apiKey: expect.any(String) });
     await owner.keys.revoke(keyId);
-    const { readingId } = await service.readings.create(person() as CreateReading);
+    const { readingId } = await service.readings.create(order);
     await service.readings.waitUntilDone(readingId);
     await owner.readings.erasePersonalData(readingId);
-    await until(
-      async () => (await service.readings.get(readingId)).erasedAt !== null,
-      () => 'the reading is shown as erased',
-    );
+    const erasedAt = async () => (await service.readings.get(readingId)).erasedAt;
+    await until(async () => (await erasedAt()) !== null, 'the reading is shown as erased');
     expect(await service.readings.waitUntilDone(readingId)).toMatchObject({ input: null });
     await expect(service.readings.result(readingId)).rejects.toMatchObject({ code: 'reading_erased' });
   });
@@ -195,7 +163,7 @@ describe('The README of the client', () => {
 
   it('opens, lists and ends sessions of the portal', async () => {
     const { apiKey } = await customer.withKey('--scopes', 'portal:write,readings:read');
-    const { portal } = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey });
+    const { portal } = clientWith({ apiKey });
     const { sessionId, url } = await portal.open({ scopes: ['readings:read'] });
     expect(url).toMatch(/^http:.*[/]portal[/]enter[/][\w-]{43}$/);
     expect(await collect(portal.list())).toMatchObject([{ sessionId, startedAt: null, endedAt: null }]);

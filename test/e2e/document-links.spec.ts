@@ -1,274 +1,209 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Integrator, person, until, type Answer } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
-import { inDatabase } from './support/in-database.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { fixture, sharedStack } from '../support/index.js';
+import { Integrator, until } from '../support/integrator.js';
 
 interface Link {
   readonly linkId: string;
-  readonly url?: string;
+  readonly url: string;
   readonly expiresAt: string;
 }
+interface Listed {
+  readonly data: readonly { readonly linkId: string; readonly status: string; readonly lastUsedAt: string }[];
+  readonly nextCursor: string | null;
+}
 
-const EVENT_LAG_MS = 30_000;
-
-let stack: Stack;
-let customer: Integrator;
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 400));
 let readingId: string;
-
 beforeAll(async () => {
-  stack = await sharedStack();
-  customer = await Integrator.open(stack, 400);
-  readingId = (await customer.create(person())).body.readingId;
-  await customer.untilEnded(readingId);
-});
-
-afterAll(async () => {
-  await stack?.stop();
+  readingId = await customer.published();
 });
 
 const path = (): string => `/api/v1/readings/${readingId}/document`;
 const create = (body: object = { format: 'pdf' }, headers: Record<string, string> = {}) =>
   customer.call<Link & { code?: string }>('POST', `${path()}/links`, { body, headers });
-const created = async (body?: object): Promise<Required<Link>> => {
+const created = async (body?: object): Promise<Link> => {
   const answer = await create(body);
   expect(answer.status).toBe(201);
-  return answer.body as Required<Link>;
+  return answer.body;
 };
-const list = async (query = '') => {
-  const { body } = await customer.call<{ data: Record<string, unknown>[]; nextCursor: string | null }>(
-    'GET',
-    `${path()}/links${query}`,
-  );
-  return body;
-};
-const revoke = (linkId: string) => customer.call('DELETE', `${path()}/links/${linkId}`);
+const list = async (query = '') => (await customer.call<Listed>('GET', `${path()}/links${query}`)).body;
+const revoke = async (linkId: string) => (await customer.call('DELETE', `${path()}/links/${linkId}`)).status;
 const refusal = async (url: string): Promise<unknown[]> => {
   const answer = await fetch(url);
   return [answer.status, ((await answer.json()) as { code: string }).code];
 };
+const ENDED = [410, 'link_expired'];
 const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+/** Of every answer to a link that a browser opens. */
+const PRIVATE = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow',
+  'content-security-policy': expect.stringContaining("default-src 'none'"),
+};
 
-describe('a link to a document', () => {
-  it.each([
-    ['pdf', 'application/pdf', 'inline; filename="reading.pdf"'],
-    ['markdown', 'text/markdown; charset=utf-8', 'inline; filename="reading.md"'],
-    ['document_v1', 'application/json', 'inline; filename="reading.json"'],
-  ])(
-    'gives the bytes of %s without a key, and nothing to keep or follow',
-    async (format, type, disposition) => {
-      const { url, expiresAt } = await created({ format });
-      expect(url).toMatch(new RegExp(`^${stack.baseUrl}/d/[\\w-]{40}$`));
-      expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
-      expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(3_600_000);
-      const answer = await fetch(url, { headers: { accept: 'text/html,*/*;q=0.8' } });
-      expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
-        200,
-        {
-          'content-type': type,
-          'content-disposition': disposition,
-          'cache-control': 'no-store',
-          'referrer-policy': 'no-referrer',
-          'x-robots-tag': 'noindex, nofollow',
-          'x-content-type-options': 'nosniff',
-          'content-security-policy': expect.stringContaining("default-src 'none'"),
-        },
-      ]);
-      const withKey = await fetch(`${stack.baseUrl}${path()}?format=${format}`, {
-        headers: { 'x-api-key': customer.apiKey },
-      });
-      // Not `toEqual`: a difference of megabytes is printed byte by byte.
-      const [given, own] = [await answer.arrayBuffer(), await withKey.arrayBuffer()];
-      expect(Buffer.from(given).equals(Buffer.from(own))).toBe(true);
-      expect(answer.headers.get('etag')).toBe(withKey.headers.get('etag'));
-      const head = await fetch(`${url}?utm_source=mail`, { method: 'HEAD' });
-      expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, type, '']);
-    },
-  );
-
-  it('gives the newest version when it is read, or the version that it names', async () => {
-    const newest = await created({ format: 'markdown' });
-    const first = await created({ format: 'markdown', version: 1 });
-    await customer.call('POST', `${path()}/republish`);
-    await until(
-      async () => (await customer.reading(readingId)).document.version === 2,
-      () => 'version 2',
-    );
-    // Another read model than the reading's.
-    await until(
-      async () => (await (await fetch(newest.url)).text()).includes('documentVersion: 2\n'),
-      () => 'the link leads to version 2',
-    );
-    expect(await (await fetch(first.url)).text()).toMatch(/documentVersion: 1/);
-    expect((await create({ format: 'pdf', version: 3 })).body.code).toBe('version_not_found');
-  });
-
-  it('is listed without its token, with the count of its uses', async () => {
-    const { linkId, url } = await created();
-    for (let use = 0; use < 3; use += 1) await (await fetch(url)).arrayBuffer();
-    await fetch(url, { method: 'HEAD' });
-    const { data, nextCursor } = await list('?limit=1');
-    expect(data).toMatchObject([{ linkId, format: 'pdf', version: null, status: 'live', uses: 3 }]);
-    expect(Date.parse(String(data[0]!['lastUsedAt']))).toBeGreaterThan(Date.now() - 60_000);
-    expect(JSON.stringify(await list())).not.toContain(tokenOf(url));
-    const rest = await list(`?limit=100&cursor=${nextCursor}`);
-    expect(rest.data.map((one) => one['linkId'])).not.toContain(linkId);
-    expect(rest.data.length).toBeGreaterThan(2);
-  });
-
-  it('ends when it is revoked or expires, and stays listed', async () => {
-    const [revoked, expired] = [await created(), await created({ format: 'pdf', expiresInSeconds: 60 })];
-    expect((await revoke(revoked.linkId)).status).toBe(204);
-    expect((await revoke(revoked.linkId)).status).toBe(204);
-    expect(await refusal(revoked.url)).toEqual([410, 'link_expired']);
-    await inDatabase(
-      stack,
-      "update publishing.document_link set expires_at = now() - interval '1 second' where link_id = $1",
-      [expired.linkId],
-    );
-    expect(await refusal(expired.url)).toEqual([410, 'link_expired']);
-    const { data } = await list();
-    const statusOf = ({ linkId }: Link) => data.find((one) => one['linkId'] === linkId)?.['status'];
-    expect([statusOf(revoked), statusOf(expired)]).toEqual(['revoked', 'expired']);
-    const unknown = await revoke('7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41');
-    expect([unknown.status, unknown.body['code']]).toEqual([404, 'link_not_found']);
-  });
-
-  it('is refused for wrong bodies, unfinished and other people’s readings', async () => {
-    const pointers = ({ body }: Answer): unknown =>
-      (body['errors'] as { pointer: string; code: string }[]).map(({ pointer, code }) => [pointer, code]);
-    const refused = async (body: object) => pointers((await create(body)) as never);
-    expect(await refused({})).toEqual([['/format', 'invalid_format']]);
-    expect(await refused({ format: 'docx' })).toEqual([['/format', 'invalid_format']]);
-    for (const expiresInSeconds of [59, 2_592_001, 1.5, '3600', null])
-      expect(await refused({ format: 'pdf', expiresInSeconds })).toEqual([
-        ['/expiresInSeconds', 'invalid_value'],
-      ]);
-    expect(await refused({ format: 'pdf', version: 0 })).toEqual([['/version', 'invalid_value']]);
-    expect(await refused({ format: 'pdf', days: 3 })).toEqual([['/days', 'unknown_field']]);
-    const stranger = await Integrator.open(stack, 0);
-    for (const [method, target] of [
-      ['POST', `${path()}/links`],
-      ['GET', `${path()}/links`],
-      ['DELETE', `${path()}/links/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41`],
-    ] as const)
-      expect((await stranger.call(method, target)).body['code']).toBe('wrong_workspace');
-  });
-
-  it('is not made twice for one key, and its URL is not shown again', async () => {
-    const headers = { 'idempotency-key': 'link-1' };
-    const first = await create({ format: 'pdf' }, headers);
-    const again = await create({ format: 'pdf' }, headers);
-    const { url: _, ...shown } = first.body;
-    expect([again.status, again.body]).toEqual([201, shown]);
-    expect(first.body.url).toBeDefined();
-  });
-
-  it('that nobody made is 404, also with a wrong checksum', async () => {
-    const { url } = await created();
-    const token = tokenOf(url);
-    const wrong = token.startsWith('A') ? `B${token.slice(1)}` : `A${token.slice(1)}`;
-    for (const other of [wrong, token.slice(1), 'x'])
-      expect(await refusal(url.replace(token, other))).toEqual([404, 'link_not_found']);
-  });
-
-  it('tells a person in a browser in words why it gives nothing, and programs in JSON', async () => {
-    const { linkId, url } = await created();
-    await revoke(linkId);
-    const unknown = `${stack.baseUrl}/d/no-such-token`;
-    for (const [link, status, words] of [
-      [url, 410, /lien a expiré[^]*link has expired/],
-      [unknown, 404, /aucun document[^]*no document/],
-    ] as const) {
-      for (const accept of ['text/html', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8']) {
-        const answer = await fetch(link, { headers: { accept } });
-        expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
-          status,
-          {
-            'content-type': 'text/html; charset=utf-8',
-            'cache-control': 'no-store',
-            'referrer-policy': 'no-referrer',
-            'x-robots-tag': 'noindex, nofollow',
-            'content-security-policy': expect.stringContaining("default-src 'none'"),
-            vary: 'Accept',
-          },
-        ]);
-        const page = await answer.text();
-        expect(page).toMatch(words);
-        expect(page).toMatch(/lang="fr"[^]*lang="en"/);
-        expect(page).not.toContain(tokenOf(link));
-      }
-      const head = await fetch(link, { method: 'HEAD', headers: { accept: 'text/html' } });
-      expect([head.status, await head.text()]).toEqual([status, '']);
-      for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
-        expect((await fetch(link, { headers: { accept } })).headers.get('content-type')).toBe(
-          'application/problem+json',
-        );
-    }
-    expect((await fetch(unknown, { headers: { accept: 'image/png' } })).status).toBe(406);
-  });
-
-  it('is in the audit records with its id, and its token is not', async () => {
-    const { url, linkId } = await created();
-    await (await fetch(url)).arrayBuffer();
-    let records: { actor: string; route: string; personal: boolean }[] = [];
-    await until(
-      async () => {
-        const found = (await stack.ops(['audit', '--reading', readingId])) as { records: typeof records };
-        records = found.records.filter(({ actor }) => actor === `link:${linkId}`);
-        return records.length > 0;
+it.each([
+  ['pdf', 'application/pdf', 'pdf'],
+  ['markdown', 'text/markdown; charset=utf-8', 'md'],
+  ['document_v1', 'application/json', 'json'],
+])(
+  'A link gives the bytes of %s without a key, and nothing to keep or follow',
+  async (format, type, ending) => {
+    const { url, expiresAt } = await created({ format });
+    expect(url).toMatch(new RegExp(`^${stack.baseUrl}/d/[\\w-]{40}$`));
+    const lasts = Date.parse(expiresAt) - Date.now();
+    expect([lasts > 3_590_000, lasts <= 3_600_000]).toEqual([true, true]);
+    const answer = await fetch(url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+      200,
+      {
+        ...PRIVATE,
+        'content-type': type,
+        'content-disposition': `inline; filename="reading.${ending}"`,
+        'x-content-type-options': 'nosniff',
       },
-      () => 'the audit record',
-      EVENT_LAG_MS,
-    );
-    expect(records).toMatchObject([{ route: '/d/:token', personal: true }]);
-    expect(JSON.stringify(records)).not.toContain(tokenOf(url));
-  });
+    ]);
+    const withKey = await fetch(`${stack.baseUrl}${path()}?format=${format}`, {
+      headers: { 'x-api-key': customer.apiKey },
+    });
+    // Not `toEqual`: a difference of megabytes is printed byte by byte.
+    const [given, own] = [await answer.arrayBuffer(), await withKey.arrayBuffer()];
+    expect(Buffer.from(given).equals(Buffer.from(own))).toBe(true);
+    expect(answer.headers.get('etag')).toBe(withKey.headers.get('etag'));
+    const head = await fetch(`${url}?utm_source=mail`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, type, '']);
+  },
+);
 
-  it('ends with all that a leaked key issued, by one command', async () => {
-    const keyOf = async (scopes: string) => {
-      const options = ['--workspace', customer.workspaceId, '--scopes', scopes];
-      return (await stack.ops(['key', 'issue', ...options])) as { keyId: string; apiKey: string };
+it('A link gives the newest version when it is read, or the version that it names', async () => {
+  const newest = await created({ format: 'markdown' });
+  const first = await created({ format: 'markdown', version: 1 });
+  await customer.call('POST', `${path()}/republish`);
+  const isNew = async () => (await (await fetch(newest.url)).text()).includes('documentVersion: 2\n');
+  await until(isNew, 'the link leads to version 2');
+  expect(await (await fetch(first.url)).text()).toMatch(/documentVersion: 1/);
+  expect((await create({ format: 'pdf', version: 3 })).body.code).toBe('version_not_found');
+});
+
+it('A link is listed without its token, with the count of its uses, and stays so when it ends', async () => {
+  const [revoked, expired] = [await created(), await created({ format: 'pdf', expiresInSeconds: 60 })];
+  const { linkId, url } = await created();
+  for (let use = 0; use < 2; use += 1) await (await fetch(url)).arrayBuffer();
+  await fetch(url, { method: 'HEAD' });
+  const { data, nextCursor } = await list('?limit=1');
+  expect(data).toMatchObject([{ linkId, format: 'pdf', version: null, status: 'live', uses: 2 }]);
+  expect(Date.parse(data[0]!.lastUsedAt)).toBeGreaterThan(Date.now() - 60_000);
+  expect(JSON.stringify(await list())).not.toContain(tokenOf(url));
+  const rest = await list(`?limit=100&cursor=${nextCursor}`);
+  expect(rest.data.slice(0, 2).map((one) => one.linkId)).toEqual([expired.linkId, revoked.linkId]);
+
+  expect([await revoke(revoked.linkId), await revoke(revoked.linkId)]).toEqual([204, 204]);
+  await stack.query(
+    "update publishing.document_link set expires_at = now() - interval '1 second' where link_id = $1",
+    [expired.linkId],
+  );
+  for (const one of [revoked, expired]) expect(await refusal(one.url)).toEqual(ENDED);
+  const statuses = (await list()).data.slice(0, 3).map(({ status }) => status);
+  expect(statuses).toEqual(['live', 'expired', 'revoked']);
+});
+
+it('A link is refused for wrong bodies, and not made twice for one key', async () => {
+  const expiries = [59, 2_592_001, 1.5, '3600', null];
+  for (const [body, error] of [
+    [{}, '/format invalid_format'],
+    [{ format: 'docx' }, '/format invalid_format'],
+    ...expiries.map(
+      (expiresInSeconds) => [{ format: 'pdf', expiresInSeconds }, '/expiresInSeconds invalid_value'] as const,
+    ),
+    [{ format: 'pdf', version: 0 }, '/version invalid_value'],
+    [{ format: 'pdf', days: 3 }, '/days unknown_field'],
+  ] as const) {
+    const { errors } = (await create(body)).body as unknown as {
+      errors: { pointer: string; code: string }[];
     };
-    const leaked = await keyOf('documents:read,keys:write');
-    const as = (apiKey: string) => ({ 'x-api-key': apiKey });
-    const issued = await customer.call<{ keyId: string; apiKey: string }>('POST', '/api/v1/keys', {
-      body: {},
-      headers: as(leaked.apiKey),
-    });
-    const own = await created();
-    const stolen = await create({ format: 'pdf' }, as(issued.body.apiKey));
-    const revoke = () => stack.ops(['key', 'revoke', '--key', leaked.keyId, '--and-issued']);
-    const ended = { keyId: leaked.keyId, issued: [issued.body.keyId] };
-    expect(await revoke()).toEqual({ ...ended, outcome: 'revoked', endedLinks: 1 });
-    for (const { apiKey } of [leaked, issued.body])
-      expect((await customer.call('GET', `${path()}/links`, { headers: as(apiKey) })).status).toBe(401);
-    expect(await refusal(stolen.body.url!)).toEqual([410, 'link_expired']);
-    expect((await fetch(own.url)).status).toBe(200);
-    expect((await list('?limit=1')).data).toHaveLength(1);
-    expect(await revoke()).toEqual({ ...ended, outcome: 'already_revoked', endedLinks: 0 });
-  });
+    expect([body, ...errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([body, error]);
+  }
+  const headers = { 'idempotency-key': 'link-1' };
+  const { url, ...shown } = (await create({ format: 'pdf' }, headers)).body;
+  expect([url, (await create({ format: 'pdf' }, headers)).body]).toEqual([expect.any(String), shown]);
+});
 
-  it('dies with the erasure of the reading', async () => {
-    const { url, linkId } = await created();
-    const minted = ['token', 'mint', '--workspace', customer.workspaceId, '--scope', 'readings:write'];
-    const { token } = (await stack.ops(minted)) as { token: string };
-    const erased = await fetch(`${stack.baseUrl}/api/v1/readings/${readingId}/personal-data`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${token}` },
-    });
-    expect(erased.status).toBe(204);
-    await until(
-      async () => (await refusal(url))[0] === 410,
-      () => 'the end of the link',
-      EVENT_LAG_MS,
-    );
-    expect(await refusal(url)).toEqual([410, 'link_expired']);
-    expect((await create()).body.code).toBe('reading_erased');
-    await until(
-      async () => (await list()).data.every(({ status }) => status !== 'live'),
-      () => 'the end of all links',
-      EVENT_LAG_MS,
-    );
-    expect((await list()).data.find((one) => one['linkId'] === linkId)).toMatchObject({ status: 'revoked' });
-  });
+it('A link that nobody made is 404, also with a wrong checksum', async () => {
+  const { url } = await created();
+  const token = tokenOf(url);
+  const wrong = (token.startsWith('A') ? 'B' : 'A') + token.slice(1);
+  for (const other of [wrong, token.slice(1), 'x'])
+    expect(await refusal(url.replace(token, other))).toEqual([404, 'link_not_found']);
+});
+
+it('A link tells a person in a browser in words why it gives nothing, and programs in JSON', async () => {
+  const { linkId, url } = await created();
+  await revoke(linkId);
+  const unknown = `${stack.baseUrl}/d/no-such-token`;
+  for (const [link, status, words] of [
+    [url, 410, /lien a expiré[^]*link has expired/],
+    [unknown, 404, /aucun document[^]*no document/],
+  ] as const) {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const answer = await fetch(link, { headers: { accept } });
+    expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+      status,
+      { ...PRIVATE, 'content-type': 'text/html; charset=utf-8', vary: 'Accept' },
+    ]);
+    const page = await answer.text();
+    expect(page).toMatch(words);
+    expect(page).toMatch(/lang="fr"[^]*lang="en"/);
+    expect(page).not.toContain(tokenOf(link));
+    const head = await fetch(link, { method: 'HEAD', headers: { accept: 'text/html' } });
+    expect([head.status, await head.text()]).toEqual([status, '']);
+    for (const program of ['*/*', 'application/json, text/html']) {
+      const { headers } = await fetch(link, { headers: { accept: program } });
+      expect(headers.get('content-type')).toBe('application/problem+json');
+    }
+  }
+  expect((await fetch(unknown, { headers: { accept: 'image/png' } })).status).toBe(406);
+});
+
+it('A link is in the audit records with its id, and its token is not', async () => {
+  const { url, linkId } = await created();
+  await (await fetch(url)).arrayBuffer();
+  let records: readonly { actor: string }[] = [];
+  await until(async () => {
+    const found = (await stack.ops(['audit', '--reading', readingId])) as { records: typeof records };
+    records = found.records.filter(({ actor }) => actor === `link:${linkId}`);
+    return records.length > 0;
+  }, 'the audit record');
+  expect(records).toMatchObject([{ route: '/d/:token', personal: true }]);
+  expect(JSON.stringify(records)).not.toContain(tokenOf(url));
+});
+
+it('Links end with all that a leaked key issued, by one command', async () => {
+  const leaked = await customer.withKey('--scopes', 'documents:read,keys:write');
+  const issued = await leaked.call<{ keyId: string; apiKey: string }>('POST', '/api/v1/keys', { body: {} });
+  const own = await created();
+  const asIssued = { 'x-api-key': issued.body.apiKey };
+  const stolen = await create({ format: 'pdf' }, asIssued);
+  const keyId = leaked.apiKey.split('_')[2]!;
+  const end = () => stack.ops(['key', 'revoke', '--key', keyId, '--and-issued']);
+  const ended = { keyId, issued: [issued.body.keyId] };
+  expect(await end()).toEqual({ ...ended, outcome: 'revoked', endedLinks: 1 });
+  for (const headers of [{ 'x-api-key': leaked.apiKey }, asIssued])
+    expect((await customer.call('GET', `${path()}/links`, { headers })).status).toBe(401);
+  expect(await refusal(stolen.body.url)).toEqual(ENDED);
+  expect((await fetch(own.url)).status).toBe(200);
+  expect(await end()).toEqual({ ...ended, outcome: 'already_revoked', endedLinks: 0 });
+});
+
+it('Links die with the erasure of the reading', async () => {
+  const { url, linkId } = await created();
+  const data = `${stack.baseUrl}/api/v1/readings/${readingId}/personal-data`;
+  const headers = await customer.bearer('readings:write');
+  expect((await fetch(data, { method: 'DELETE', headers })).status).toBe(204);
+  await until(async () => (await refusal(url))[0] === 410, 'the end of the link');
+  expect(await refusal(url)).toEqual(ENDED);
+  expect((await create()).body.code).toBe('reading_erased');
+  const isOver = async () => (await list()).data.every(({ status }) => status !== 'live');
+  await until(isOver, 'the end of all links');
+  expect((await list()).data.find((one) => one.linkId === linkId)).toMatchObject({ status: 'revoked' });
 });

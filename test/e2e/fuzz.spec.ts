@@ -1,13 +1,13 @@
 import { Agent, request as send } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BEARER_SCOPES } from '#platform/auth/scopes.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { askCompanion } from '../support/companion.js';
-import { Integrator, person, until, untilServed } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { Integrator, untilServed } from '../support/integrator.js';
+import { fixture, sharedStack } from '../support/index.js';
 import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 
 const REQUESTS = rounds(600, 50_000);
@@ -24,29 +24,16 @@ const THINGS = 6;
 /** Credits for a lot's readings, and for three of its requests to be accepted. */
 const CREDITS = THINGS * 20 + 60;
 
-let stack: Stack;
-let customer: Integrator;
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 0));
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  customer = await Integrator.open(stack, 0);
-});
-
-afterAll(async () => {
-  agent.destroy();
-  await stack?.stop();
-});
+afterAll(() => agent.destroy());
 
 const knownThings = async (): Promise<Known> => {
-  const workspace = ['--workspace', customer.workspaceId];
-  await askCompanion('/credits', {
-    eventStoreUrl: stack.eventStoreUrl,
-    workspaceId: customer.workspaceId,
-    amount: CREDITS,
-  });
-  const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', BEARER_SCOPES.join(' ')]);
-  const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
+  const { eventStoreUrl, dataDir } = stack;
+  const { workspaceId } = customer;
+  await askCompanion('/credits', { eventStoreUrl, workspaceId, amount: CREDITS, dataDir });
+  const bearer = { ...(await customer.bearer(BEARER_SCOPES.join(' '))) };
   // Deletes what is left of the earlier lots.
   const { data } = (await customer.call<{ data: { endpointId: string }[] }>('GET', '/api/v1/webhooks')).body;
   for (const { endpointId } of data) await customer.call('DELETE', `/api/v1/webhooks/${endpointId}`);
@@ -63,9 +50,8 @@ const thingsOf = async (bearer: Record<string, string>) => {
         customer.call<Record<string, string>>('POST', `/api/v1${path}`, { body, headers }),
       )
     ).body;
-  const { readingId = '' } = await post('/readings', person());
-  await customer.untilEnded(readingId);
-  const { endpointId = '' } = await post('/webhooks', { url: 'https://receiver.invalid/hook' });
+  const readingId = await customer.published();
+  const endpointId = await customer.endpoint('https://receiver.invalid/hook');
   const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
   const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
     since: '2026-04-01T00:00:00Z',
@@ -135,15 +121,8 @@ const faultsOf = async (request: HostileRequest): Promise<{ status: number; faul
 /** An accepted request can stop a consumer. Then everybody waits, though every answer was right. */
 const untilAllIsHandled = async (): Promise<void> => {
   const workspace = await Integrator.open(stack, 20);
-  const { readingId } = (await workspace.create(person())).body;
-  await workspace.untilEnded(readingId);
-  await until(
-    async () => {
-      const { body } = await workspace.call<{ data: { type: string }[] }>('GET', '/api/v1/events');
-      return body.data.some(({ type }) => type === 'reading.published');
-    },
-    () => 'another workspace receives the webhook of its reading',
-  );
+  await workspace.published();
+  await workspace.untilTold(2);
   expect(await stack.ops(['parked', 'list'])).toMatchObject({ stopped: [] });
 };
 
@@ -154,41 +133,39 @@ const shown = ({ method, target, headers, body }: HostileRequest): string =>
     body?.subarray(0, 200).toString('latin1') ?? '',
   ].join(' ');
 
-describe('The API', () => {
-  it(
-    `answers ${REQUESTS} hostile requests as documented, repeats no input and never fails (${again('fuzz', REQUESTS, SEED)})`,
-    async () => {
-      const statuses = new Map<number, number>();
-      const faults: string[] = [];
-      for (let done = 0; done < REQUESTS && faults.length < 20; done += LOT) {
-        const lot = fc.sample(hostileRequest(await knownThings()), {
-          seed: SEED + done,
-          numRuns: Math.min(LOT, REQUESTS - done),
-        });
-        const next = lot.values();
-        const worker = async (): Promise<void> => {
-          for (const request of next) {
-            const { status, faults: found } = await faultsOf(request);
-            statuses.set(status, (statuses.get(status) ?? 0) + 1);
-            if (found.length > 0) faults.push(`${status} ${found.join('; ')}: ${shown(request)}`);
-          }
-        };
-        await Promise.all(Array.from({ length: AT_ONCE }, worker));
-        if (isSoak) {
-          const told = {
-            requests: done + lot.length,
-            faults: faults.length,
-            ...Object.fromEntries(statuses),
-          };
-          process.stderr.write(`${JSON.stringify(told)}\n`);
+it(
+  `The API answers ${REQUESTS} hostile requests as documented, repeats no input and never fails (${again('fuzz', REQUESTS, SEED)})`,
+  async () => {
+    const statuses = new Map<number, number>();
+    const faults: string[] = [];
+    for (let done = 0; done < REQUESTS && faults.length < 20; done += LOT) {
+      const lot = fc.sample(hostileRequest(await knownThings()), {
+        seed: SEED + done,
+        numRuns: Math.min(LOT, REQUESTS - done),
+      });
+      const next = lot.values();
+      const worker = async (): Promise<void> => {
+        for (const request of next) {
+          const { status, faults: found } = await faultsOf(request);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          if (found.length > 0) faults.push(`${status} ${found.join('; ')}: ${shown(request)}`);
         }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      if (isSoak) {
+        const told = {
+          requests: done + lot.length,
+          faults: faults.length,
+          ...Object.fromEntries(statuses),
+        };
+        process.stderr.write(`${JSON.stringify(told)}\n`);
       }
-      expect(faults).toEqual([]);
-      // Some requests were accepted, and some refused.
-      for (const status of [200, 202, 400, 401, 403, 404, 405, 415])
-        expect([...statuses.keys()]).toContain(status);
-      await untilAllIsHandled();
-    },
-    60_000 + REQUESTS * 100,
-  );
-});
+    }
+    expect(faults).toEqual([]);
+    // Some requests were accepted, and some refused.
+    for (const status of [200, 202, 400, 401, 403, 404, 405, 415])
+      expect([...statuses.keys()]).toContain(status);
+    await untilAllIsHandled();
+  },
+  60_000 + REQUESTS * 100,
+);

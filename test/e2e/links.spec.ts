@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { NOTICES } from '#webhooks/http/event.schemas.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { fixture, sharedStack } from '../support/index.js';
 import { thingsOf, type Ids } from './support/things.js';
 
-let stack: Stack;
+const stack = fixture(sharedStack);
 let customer: Integrator;
 /** What the answers that the customer got point to. */
 const found = new Set<string>();
 let ids: Ids;
 
 beforeAll(async () => {
-  stack = await sharedStack();
   const opened = await Integrator.open(stack, 400);
   customer = Object.assign(Object.create(opened) as Integrator, {
     call: async (...request: Parameters<Integrator['call']>) => {
@@ -22,10 +21,6 @@ beforeAll(async () => {
     },
   });
   ids = await thingsOf(stack, customer);
-});
-
-afterAll(async () => {
-  await stack?.stop();
 });
 
 /** Paths and URLs of the service, at any depth. */
@@ -52,9 +47,9 @@ const formats = (document: string | number) => ({ document, markdown: document, 
 
 describe('A link leads somewhere as it stands', () => {
   it('in the body of each event', async () => {
-    const test = await customer.withKey('--mode', 'test');
-    const asking = (outcome: string) => ({ ...person(), metadata: { test_outcome: outcome } });
-    for (const outcome of ['failed:timed_out', 'delayed']) await test.create(asking(outcome));
+    const test = await customer.inTestMode();
+    for (const outcome of ['failed:timed_out', 'delayed'])
+      await test.create({ ...person(), metadata: { test_outcome: outcome } });
     const eventsOf = async (caller: Integrator) =>
       (await caller.call<{ data: Event[] }>('GET', '/api/v1/events?limit=100')).body.data;
     await until(
@@ -83,8 +78,7 @@ describe('A link leads somewhere as it stands', () => {
   });
 
   it('in the body of each notice', async () => {
-    const scope = ['token', 'mint', '--workspace', customer.workspaceId, '--scope', 'keys:read'];
-    const { token } = (await stack.ops(scope)) as { token: string };
+    const bearer = await customer.bearer('keys:read');
     const links = Object.values(NOTICES)
       .flatMap(({ example }) => linksIn(example))
       .map((link) =>
@@ -95,10 +89,8 @@ describe('A link leads somewhere as it stands', () => {
       );
     expect(new Set(links).size).toBe(6);
     for (const link of new Set(links)) {
-      const headers: Record<string, string> = link.endsWith('/keys')
-        ? { authorization: `Bearer ${token}` }
-        : { 'x-api-key': customer.apiKey };
-      expect([link, await follow(link, headers)]).toEqual([link, 200]);
+      const headers = link.endsWith('/keys') ? { ...bearer } : { 'x-api-key': customer.apiKey };
+      expect([link, await follow(link, headers as Record<string, string>)]).toEqual([link, 200]);
     }
   });
 

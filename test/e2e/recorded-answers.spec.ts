@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectPath } from '#platform/project-path.js';
 import { Integrator, until, untilServed } from '../support/integrator.js';
-import { startReceiver, sharedStack, type Stack } from '../support/index.js';
-import type { Receiver } from '../support/index.js';
+import { fixture, sharedStack, startReceiver } from '../support/index.js';
 import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
 import { askForExamples, shownAnswer, unsharedMembers, type Ask } from './recorded-answers/examples.js';
 import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
@@ -16,32 +15,31 @@ const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
-let stack: Stack;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  receiver = await startReceiver();
-});
-
-afterAll(async () => {
-  await receiver?.stop();
-  await stack?.stop();
-});
+const stack = fixture(sharedStack);
+const receiver = fixture(startReceiver);
 
 type Credentials = Readonly<Record<Credential, Record<string, string>>>;
 
 const credentialsOf = async (customer: Integrator): Promise<Credentials> => {
-  const { workspaceId, apiKey } = customer;
-  const minted = await stack.ops(['token', 'mint', '--workspace', workspaceId, '--scope', SCOPES]);
+  const host = await customer.withKey('--scopes', 'portal:write,readings:read,documents:read');
   return {
-    key: { 'x-api-key': apiKey },
-    owner: { authorization: `Bearer ${(minted as { token: string }).token}` },
-    host: {
-      'x-api-key': (await customer.withKey('--scopes', 'portal:write,readings:read,documents:read')).apiKey,
-    },
+    key: { 'x-api-key': customer.apiKey },
+    owner: { ...(await customer.bearer(SCOPES)) },
+    host: { 'x-api-key': host.apiKey },
     nobody: {},
   };
+};
+
+/** Sends a request, again while a busy service says "not yet". @returns the answer, and its body */
+const sent = async (method: string, path: string, credential: Record<string, string>, body?: object) => {
+  const response = await untilServed(() =>
+    fetch(stack.baseUrl + path, {
+      method,
+      headers: { ...(body && { 'content-type': 'application/json' }), ...credential },
+      ...(body && { body: JSON.stringify(body) }),
+    }),
+  );
+  return { response, json: JSON.parse((await response.text()) || '{}') as Record<string, unknown> };
 };
 
 /**
@@ -71,15 +69,7 @@ it('answers as recorded, except for ids, times and human-readable texts', async 
   const golden = readFileSync(path, 'utf8');
   const before = JSON.parse(golden) as Record<string, { readonly headers: Record<string, string> }>;
   const call: Call = async (name, method, target, { as = 'key', body, headers: own, shape = false } = {}) => {
-    const response = await untilServed(() =>
-      fetch(`${stack.baseUrl}/api/v1${target}`, {
-        method,
-        headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }), ...own },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    );
-    const text = await response.text();
-    const json = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    const { response, json } = await sent(method, `/api/v1${target}`, { ...credentials[as], ...own }, body);
     const isLimited = before[name]?.headers['ratelimit-policy'] !== undefined;
     const headers = isLimited ? await withLimit(response.headers) : response.headers;
     const answer = { status: response.status, headers, body: json };
@@ -103,14 +93,7 @@ it('answers with the members that the examples of its OpenAPI document show', as
     const [method, template] = operation.split(' ') as [string, string];
     const values = [...of];
     const path = template.replaceAll(/\{\w+\}/g, () => String(values.shift()));
-    const response = await untilServed(() =>
-      fetch(`${stack.baseUrl}${path}${query}`, {
-        method,
-        headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    );
-    const answer = (await response.json()) as Record<string, unknown>;
+    const { response, json: answer } = await sent(method, path + query, credentials[as], body);
     expect({ operation, ok: response.ok, ...(!response.ok && answer) }).toEqual({ operation, ok: true });
     if (operation === 'POST /api/v1/webhooks') receiver.secret = String(answer['signingSecret']);
     answers[operation] = shownAnswer(answer);

@@ -45,19 +45,12 @@ const readings = async (ask: Ask, customer: Integrator): Promise<readonly unknow
   const { body: batch } = await ask('POST /api/v1/readings/bulk', {
     body: { mode: 'available', readings: [person('Léa'), { ...person(), dateOfBirth: '2999-01-01' }] },
   });
-  await until(
-    async () => {
-      const { body } = await ask('GET /api/v1/batches/{batchId}', { of: [batch['batchId']] });
-      return body['endedAt'] !== null;
-    },
-    () => 'the batch to end',
-  );
+  const ended = async () =>
+    (await ask('GET /api/v1/batches/{batchId}', { of: [batch['batchId']] })).body['endedAt'];
+  await until(async () => (await ended()) !== null, 'the batch to end');
   const of = [created['readingId']];
   await customer.untilEnded(String(created['readingId']));
-  await until(
-    async () => (await customer.balance()).consumed === 40,
-    () => 'the capture of 40 credits',
-  );
+  await customer.untilConsumed(40);
   await ask('GET /api/v1/readings/{readingId}', { of });
   await ask('GET /api/v1/readings');
   await ask('GET /api/v1/readings/{readingId}/result', { of });
@@ -78,10 +71,7 @@ const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
     return (body['data'] as readonly Body[]).filter(({ status }) => status === 'succeeded');
   };
   // Completed and published, of two readings, and the trial.
-  await until(
-    async () => (await settled()).length === 5,
-    () => 'five deliveries',
-  );
+  await until(async () => (await settled()).length === 5, 'five deliveries');
   const [delivery] = await settled();
   const one = [endpointId, delivery!['deliveryId']];
   await ask(`GET ${endpoint}/deliveries/{deliveryId}`, { of: one });
@@ -91,11 +81,8 @@ const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
     body: { since: '2026-01-01T00:00:00.000Z', dryRun: true },
   });
   const replayed = [endpointId, replay['replayId']];
-  await until(
-    async () =>
-      (await ask(`GET ${endpoint}/replays/{replayId}`, { of: replayed })).body['state'] === 'finished',
-    () => 'the replay to finish',
-  );
+  const state = async () => (await ask(`GET ${endpoint}/replays/{replayId}`, { of: replayed })).body['state'];
+  await until(async () => (await state()) === 'finished', 'the replay to finish');
   await ask(`DELETE ${endpoint}/replays/{replayId}`, { of: replayed });
   await ask(`GET ${endpoint}/health`, { of });
   await ask(`GET ${endpoint}/stats`, { of });

@@ -1,4 +1,3 @@
-import { inDatabase } from '../support/in-database.js';
 import { person, until, untilHandled, type Answer, type Integrator } from '../../support/integrator.js';
 
 /** `host`: a key that opens sessions of the portal. */
@@ -83,10 +82,7 @@ const readings = async (call: Call, customer: Integrator): Promise<void> => {
   );
   await call('get a version that there is not', 'GET', `${path}/document?format=pdf&version=9`);
   await call('get a format that there is not', 'GET', `${path}/document?format=docx`);
-  await until(
-    async () => (await customer.balance()).consumed === 20,
-    () => 'the capture of 20 credits',
-  );
+  await customer.untilConsumed(20);
   await call('get the credits', 'GET', '/credits', { shape: true });
   await call('erase with a key', 'DELETE', `${path}/personal-data`);
   await call('erase', 'DELETE', `${path}/personal-data`, { as: 'owner' });
@@ -143,8 +139,7 @@ const events = async (call: Call, { stack, workspaceId }: Integrator): Promise<v
   await call('get an event', 'GET', `/events/${event!.id}`);
   await call('get an unknown event', 'GET', `/events/evt_${UNKNOWN}`);
   // As retention leaves it.
-  await inDatabase(
-    stack,
+  await stack.query(
     `insert into webhooks.deleted_past (workspace_id, livemode, type, position, until)
      values ($1, true, 'reading.completed', 1e15, '2026-01-01T00:00:00Z')`,
     [workspaceId],

@@ -12,12 +12,11 @@ export const thingsOf = async (stack: Stack, customer: Integrator): Promise<Ids>
       string
     >;
   await customer.create(person());
-  const { readingId } = (await customer.create(person())).body;
-  await customer.untilEnded(readingId);
+  const readingId = await customer.published();
   const { batchId = '' } = await post('/readings/bulk', { mode: 'all', readings: [person()] });
   const url = 'https://receiver.example.com/hook';
-  await post('/webhooks', { url });
-  const { endpointId = '' } = await post('/webhooks', { url });
+  await customer.endpoint(url);
+  const endpointId = await customer.endpoint(url);
   await post(`/webhooks/${endpointId}/test`, {});
   const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
   const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
@@ -30,10 +29,7 @@ export const thingsOf = async (stack: Stack, customer: Integrator): Promise<Ids>
   const { linkId = '' } = await post(links, { format: 'pdf' });
   const feed = () => customer.call<{ data: { id: string }[] }>('GET', '/api/v1/events');
   let eventId = '';
-  await until(
-    async () => (eventId = (await feed()).body.data[0]!.id) !== '',
-    () => 'the feed has an event',
-  );
+  await until(async () => (eventId = (await feed()).body.data[0]!.id) !== '', 'the feed has an event');
   const host = await customer.withKey('--scopes', 'portal:write,readings:read');
   const opened = () =>
     host.call<{ sessionId: string }>('POST', '/api/v1/portal/sessions', {
