@@ -20,97 +20,47 @@ function encodeURIComponentSafely(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString()) || 'x';
 }
 
+const words = (text: string) => text.split(' ');
+const PARAMETERS = words(
+  'limit cursor status type readingId since until undelivered format version __proto__ limit[] limit[a]',
+);
+const VALUES = [...words('1 0 101 1e2 ٣ -1 pdf markdown completed true'), ...NASTY.slice(0, 4)];
 const query = fc.array(
-  fc.tuple(
-    fc.constantFrom(
-      'limit',
-      'cursor',
-      'status',
-      'type',
-      'readingId',
-      'since',
-      'until',
-      'undelivered',
-      'format',
-      'version',
-      '__proto__',
-      'limit[]',
-      'limit[a]',
-    ),
-    fc.oneof(
-      canary,
-      fc.constantFrom(
-        '1',
-        '0',
-        '101',
-        '1e2',
-        '٣',
-        '-1',
-        'pdf',
-        'markdown',
-        'completed',
-        'true',
-        ...NASTY.slice(0, 4),
-      ),
-    ),
-  ),
+  fc.tuple(fc.constantFrom(...PARAMETERS), fc.oneof(canary, fc.constantFrom(...VALUES))),
   { maxLength: 4 },
 );
 
 /** Latin-1 without control characters, which is what a header can hold. */
 const headerText = fc.oneof(
   canary.map((text) => text.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, '').trim()),
-  fc.constantFrom(
-    '',
-    '*',
-    '"',
-    'W/"',
-    '"1","2',
-    ',,,',
-    'wait=1',
-    'wait=99999',
-    'wait=-1',
-    ';q=',
-    'a'.repeat(300),
+  fc.constantFrom('', ...words('* " W/" "1","2 ,,, wait=1 wait=99999 wait=-1 ;q='), 'a'.repeat(300)),
+);
+const JSON_TYPE = 'application/json';
+/** What a header may have, by its name. */
+const HEADERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  'content-type': fc.constantFrom(
+    ...[JSON_TYPE, JSON_TYPE, JSON_TYPE, `${JSON_TYPE}; charset=utf-16`, 'application/merge-patch+json'],
+    ...['text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'json', ''],
   ),
-);
-const contentType = fc.constantFrom(
-  'application/json',
-  'application/json',
-  'application/json',
-  'application/json; charset=utf-16',
-  'application/merge-patch+json',
-  'text/plain',
-  'multipart/form-data; boundary=x',
-  'application/x-www-form-urlencoded',
-  'json',
-  '',
-);
-const header = (name: string, values: fc.Arbitrary<string>) => values.map((one) => [name, one] as const);
+  accept: fc.constantFrom(...words('*/* text/html application/pdf;q=0 ;; application/*;q=0.1')),
+  'idempotency-key': fc.oneof(fc.constantFrom('1', '2', '3'), headerText),
+  'content-encoding': fc.constantFrom('gzip', 'br', 'identity', CANARY),
+  'x-http-method-override': fc.constant('DELETE'),
+  origin: fc.constant('https://evil.example'),
+  range: fc.constant('bytes=0-1'),
+  ...Object.fromEntries(
+    words('if-none-match if-match prefer x-forwarded-for x-request-id cookie').map((name) => [
+      name,
+      headerText,
+    ]),
+  ),
+};
 const headers = fc
   .array(
-    fc.oneof(
-      header('content-type', contentType),
-      header(
-        'accept',
-        fc.constantFrom('*/*', 'text/html', 'application/pdf;q=0', ';;', 'application/*;q=0.1'),
-      ),
-      {
-        weight: 2,
-        arbitrary: header('idempotency-key', fc.oneof(fc.constantFrom('1', '2', '3'), headerText)),
-      },
-      header('if-none-match', headerText),
-      header('if-match', headerText),
-      header('prefer', headerText),
-      header('content-encoding', fc.constantFrom('gzip', 'br', 'identity', CANARY)),
-      header('x-forwarded-for', headerText),
-      header('x-request-id', headerText),
-      header('x-http-method-override', fc.constant('DELETE')),
-      header('origin', fc.constant('https://evil.example')),
-      header('range', fc.constant('bytes=0-1')),
-      header('cookie', headerText),
-    ),
-    { maxLength: 3 },
+    fc.oneof(...Object.entries(HEADERS).map(([name, values]) => values.map((one) => [name, one] as const))),
+    {
+      maxLength: 3,
+    },
   )
   .map((pairs): Record<string, string> => Object.fromEntries(pairs));
 
@@ -120,7 +70,18 @@ export interface Known {
   readonly credentials: readonly Readonly<Record<string, string>>[];
 }
 
-const FOREIGN_METHODS = ['HEAD', 'PUT', 'OPTIONS', 'TRACE', 'PROPFIND', 'DELETE', 'POST', 'PATCH', 'GET'];
+const FOREIGN_METHODS = words('HEAD PUT OPTIONS TRACE PROPFIND DELETE POST PATCH GET');
+/** Usually the one, and one time in so many more the other. */
+const seldom = <One, Other>(weight: number, one: One, other: fc.Arbitrary<Other>) =>
+  fc.oneof({ weight, arbitrary: fc.constant(one) }, { weight: 1, arbitrary: other });
+const wrongCredentials = headerText.chain((text) =>
+  fc.constantFrom<Record<string, string>>(
+    {},
+    { 'x-api-key': text },
+    { authorization: `Bearer ${text}` },
+    { authorization: text },
+  ),
+);
 
 /** Requests that start as the OpenAPI document describes them, with one or more faults. */
 export const hostileRequest = ({ ids, credentials }: Known): fc.Arbitrary<HostileRequest> =>
@@ -129,33 +90,14 @@ export const hostileRequest = ({ ids, credentials }: Known): fc.Arbitrary<Hostil
       operation: fc.constantFrom<Operation>(...operations),
       known: fc.constantFrom(...ids),
       // Mostly valid credentials, since an early refusal tests little of the service.
-      wrongId: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: id }),
-      otherMethod: fc.oneof(
-        { weight: 15, arbitrary: fc.constant(null) },
-        { weight: 1, arbitrary: fc.constantFrom(...FOREIGN_METHODS) },
-      ),
+      wrongId: seldom(4, null, id),
+      otherMethod: seldom(15, null, fc.constantFrom(...FOREIGN_METHODS)),
       query,
       headers,
-      credentials: fc.oneof(
-        { weight: 12, arbitrary: fc.constantFrom(...credentials) },
-        {
-          weight: 1,
-          arbitrary: headerText.chain((text) =>
-            fc.constantFrom<Record<string, string>>(
-              {},
-              { 'x-api-key': text },
-              { authorization: `Bearer ${text}` },
-              { authorization: text },
-            ),
-          ),
-        },
-      ),
+      credentials: fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...credentials) }, wrongCredentials),
       changes: fc.array(change, { maxLength: 3 }),
       garble,
-      suffix: fc.oneof(
-        { weight: 15, arbitrary: fc.constant('') },
-        fc.constantFrom('/', '//', '/..', '%2f', ';a=b', '%00'),
-      ),
+      suffix: seldom(15, '', fc.constantFrom(...words('/ // /.. %2f ;a=b %00'))),
     })
     .map((drawn) => {
       const { operation, known, wrongId, otherMethod, changes } = drawn;
@@ -167,9 +109,7 @@ export const hostileRequest = ({ ids, credentials }: Known): fc.Arbitrary<Hostil
       );
       const { target, body } = requestOf(operation, named);
       const [path = '', required = ''] = target.split('?');
-      const search = [required, new URLSearchParams(drawn.query as [string, string][]).toString()]
-        .filter(Boolean)
-        .join('&');
+      const search = [required, new URLSearchParams(drawn.query).toString()].filter(Boolean).join('&');
       const sound = body ?? exampleOf({ examples: [{ a: CANARY }] });
       const changed = changes.reduce((so, one) => one(so), sound);
       const sends = operation.requestBody !== undefined || otherMethod !== null;
