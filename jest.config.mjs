@@ -37,6 +37,7 @@ const ONLY_EMBEDDED = {
   'test/crash/backup-disk': 'its backups copy the files of the embedded store',
   'test/crash/frozen-worker-months': 'it shifts the clock of the embedded store',
   'test/e2e/restore-drill': 'it backs up, damages and restores the files of the embedded store',
+  'test/e2e/restore-servers': 'its commands copy the files of the embedded store',
   'test/security/forged-event': 'it attacks the login and the TLS of the embedded store',
 };
 
@@ -48,7 +49,6 @@ for (const [path, reason] of leftOut)
 export default {
   // Longer than anything takes that does not hang. What may be slow says how long it waits where it waits.
   testTimeout: 300_000,
-  testSequencer: '<rootDir>/test/sequencer.mjs',
   projects: Object.entries(SUITES).map(([displayName, pattern], place, suites) => ({
     displayName,
     testEnvironment: '<rootDir>/test/environment.mjs',
