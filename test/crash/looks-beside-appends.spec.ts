@@ -42,7 +42,7 @@ describe('operator commands beside a store that is being written', () => {
       { onCommitted: () => undefined, onFailure: (error) => (failure = error) },
       () => writer.streamCount,
     );
-    const writer = new StreamWriter(store, commits, { now: Date.now, systemLinks: false });
+    const writer = new StreamWriter(store, commits, { now: Date.now });
     const program = projectPath('dist/test/crash/support/looking-process.js');
     const looking = fork(program, [folder, String(SECONDS), String(LEAST_LOOKS)], { execArgv: [] });
     let looks = 0;

@@ -7,7 +7,6 @@ Usage: embedded-event-store [serve] --data DIR [options]
        embedded-event-store verify --data DIR [--json]
        embedded-event-store info --data DIR [--json]
        embedded-event-store backup --data DIR --to DIR [--json]
-       embedded-event-store scavenge --data DIR [--json]
 
 serve (the default command):
   --data DIR           data folder; created if missing (required)
@@ -15,7 +14,6 @@ serve (the default command):
   --host ADDRESS       address to listen on (default 127.0.0.1)
   --max-append-size N  largest append: bytes of data and metadata (default 1048576)
   --commit-timeout N   milliseconds after which an unfinished write is reported as timed out (default 2000)
-  --system-links       link each event in $ce-<category>, $et-<type> and $streams
   --tls-cert FILE      certificate in PEM; with --tls-key, the server accepts TLS only
   --tls-key FILE       private key of the certificate, in PEM
   --user-file FILE     require a login; the file holds one line, name:password
@@ -30,7 +28,6 @@ On SIGTERM or SIGINT it makes accepted appends durable and exits with status 0.
 verify    checks every record's checksum, the index and the heads. Works while a server runs. Status 1 on findings.
 info      describes the contents of a folder. Works while a server runs.
 backup    copies a store into a new folder and verifies the copy. Works while a server runs.
-scavenge  removes events hidden by $maxAge, $maxCount, $tb and deletes. Stop the server first.
 Results go to standard output (--json: as one JSON object), progress and problems to standard error.
 
 Examples:
@@ -49,7 +46,6 @@ export interface ServeCommand {
   readonly maxAppendBytes: number | undefined;
   /** Milliseconds. */
   readonly commitTimeoutMs: number | undefined;
-  readonly systemLinks: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly userFile: string | undefined;
   readonly exitWithParent: boolean;
@@ -57,7 +53,7 @@ export interface ServeCommand {
 
 /** A command that works on a data folder and then exits. */
 export type OperatorCommand =
-  | { readonly kind: 'verify' | 'info' | 'scavenge'; readonly data: string; readonly json: boolean }
+  | { readonly kind: 'verify' | 'info'; readonly data: string; readonly json: boolean }
   | { readonly kind: 'backup'; readonly data: string; readonly to: string; readonly json: boolean };
 
 interface Invalid {
@@ -75,7 +71,6 @@ const SERVE_OPTIONS = {
   host: { type: 'string', default: '127.0.0.1' },
   'max-append-size': { type: 'string' },
   'commit-timeout': { type: 'string' },
-  'system-links': { type: 'boolean', default: false },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   'user-file': { type: 'string' },
@@ -119,7 +114,6 @@ const parseServe = (args: string[]): CommandLine => {
     host: values.host,
     maxAppendBytes: size === undefined ? undefined : Number(size),
     commitTimeoutMs: timeout === undefined ? undefined : Number(timeout),
-    systemLinks: values['system-links'],
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     userFile: values['user-file'],
     exitWithParent: values['exit-with-parent'],
@@ -141,7 +135,6 @@ export const parseArguments = (args: readonly string[]): CommandLine => {
       case 'verify':
       case 'info':
       case 'backup':
-      case 'scavenge':
         return parseOperator(first, rest);
       case 'serve':
         return parseServe(rest);

@@ -1,15 +1,13 @@
+import { EventEmitter } from 'node:events';
 import { Admission } from './log/admission.js';
 import { GroupCommit } from './log/group-commit.js';
 import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
 import { serveSnapshots } from './log/serve-snapshots.js';
-import { DEFAULT_LIMITS, type Limits, type ServerContext } from './grpc/context.js';
-import { OpenCalls } from './grpc/open-calls.js';
+import { DEFAULT_LIMITS, OpenCalls, type Limits, type ServerContext } from './grpc/context.js';
 import type { Login } from './grpc/authentication.js';
 import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
-import { writeFirstEvents } from './streams/first-events.js';
 import { StreamWriter } from './streams/stream-writer.js';
-import { CommitSignal } from './subscriptions/commit-signal.js';
 
 export { UnusableDataError } from './log/environment.js';
 export type { Limits } from './grpc/context.js';
@@ -26,11 +24,6 @@ export interface EmbeddedEventStoreOptions {
   readonly tls?: TlsKeyPair;
   /** Requires this login from every caller. Use it with TLS, because it is sent in clear text otherwise. */
   readonly login?: Login;
-  /**
-   * Links each newly appended event in `$ce-<category>`, `$et-<type>` and `$streams`, as EventStoreDB's
-   * system projections do. Off by default, because it doubles or triples the data written.
-   */
-  readonly systemLinks?: boolean;
   /**
    * For tests: stands for the nodes that follow a leader. A write is committed once this resolves. Until then, as in a
    * cluster, reads do not show it, and appends at the revision before it are refused at once.
@@ -83,27 +76,23 @@ export const startEmbeddedEventStore = async (
   try {
     const opened = await LogStore.open(dataDir, { noSync: options.unsafeNoSync ?? false });
     store = opened;
-    const signal = new CommitSignal();
+    const committed = new EventEmitter().setMaxListeners(0);
     const onFailure =
       options.onFatal ??
       ((error: unknown): void => {
         report(`Appended events could not be made durable; the event store exits: ${String(error)}`);
         process.exit(1);
       });
-    const onCommitted = ({ streams }: { streams: ReadonlySet<string> }): void => {
-      signal.publish(streams);
-    };
     const commits: GroupCommit = new GroupCommit(
       opened,
-      { onCommitted, onFailure, quorum: options.quorum },
+      { onCommitted: () => committed.emit('commit'), onFailure, quorum: options.quorum },
       () => writer.streamCount,
     );
     const writer: StreamWriter = new StreamWriter(opened, commits, {
       now,
-      systemLinks: options.systemLinks ?? false,
       refusesAtOnce: options.quorum !== undefined,
     });
-    if (!opened.lastRecord()) await writeFirstEvents(writer);
+    if (!opened.lastRecord()) await writer.writeFirstEvents();
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();
@@ -111,7 +100,10 @@ export const startEmbeddedEventStore = async (
       store: opened,
       writer,
       admission,
-      signal,
+      onCommit: (wake) => {
+        committed.once('commit', wake);
+        return () => committed.off('commit', wake);
+      },
       calls,
       limits,
       now,
@@ -131,7 +123,7 @@ export const startEmbeddedEventStore = async (
       connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${String(server.port)}?tls=${String(tls !== undefined)}`,
       host,
       port: server.port,
-      openCalls: server.openCalls,
+      openCalls: () => calls.count,
       stop: () => (stopped ??= stop()),
     };
   } catch (error) {

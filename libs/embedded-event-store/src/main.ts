@@ -29,13 +29,12 @@ const loginOf = ({ userFile }: ServeCommand): { username: string; password: stri
 };
 
 const serve = async (command: ServeCommand): Promise<void> => {
-  const { data, port, host, maxAppendBytes, commitTimeoutMs, systemLinks, exitWithParent } = command;
+  const { data, port, host, maxAppendBytes, commitTimeoutMs, exitWithParent } = command;
   const login = loginOf(command);
   const store = await startEmbeddedEventStore({
     dataDir: data,
     port,
     host,
-    systemLinks,
     limits: {
       ...(maxAppendBytes !== undefined && { maxAppendBytes }),
       ...(commitTimeoutMs !== undefined && { commitTimeoutMs }),

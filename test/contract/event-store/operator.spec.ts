@@ -89,13 +89,6 @@ const run = async (...args: string[]): Promise<Ended> => {
     expect(await restored.end('SIGTERM')).toBe(0);
   });
 
-  it('scavenge refuses with one line and status 1', async () => {
-    const { status, out, err } = await run('scavenge', '--data', dataDir);
-    expect(status).toBe(1);
-    expect(out).toBe('');
-    expect(err).toMatch(/^The data folder .* is in use by the event store with process id \d+\.\n$/);
-  });
-
   it('report what is missing', async () => {
     expect(await run('backup', '--data', dataDir)).toMatchObject({ status: 1 });
     expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type EventStoreDBClient } from './support/client.js';
+import { connect, streamNameFilter, type EventStoreDBClient } from './support/client.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runProgram, startChildStore, startEmbeddedChild } from './support/child-store.js';
 import { collect, freshStream, one } from './support/events.js';
@@ -64,7 +64,9 @@ whenStarted('the process of the event store', () => {
         const gone = once(server.process, 'exit');
         const writers = Promise.all(streams.map((stream) => appendUntil(gone, client, stream)));
         // Waits until the load is running: some hundred events are durable.
-        for await (const event of client.subscribeToStream(streams[0] ?? '')) {
+        for await (const event of client.subscribeToAll({
+          filter: streamNameFilter({ prefixes: [streams[0]!] }),
+        })) {
           if ((event.event?.revision ?? 0n) >= 20n) break;
         }
         expect(await server.end('SIGKILL')).toBe('SIGKILL');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describeDamage, isDamage } from '#embedded-event-store/log/damaged-data.js';
+import { describeDamage, isDamage } from '#embedded-event-store/log/environment.js';
 import { dataFileOf, LogStore } from '#embedded-event-store/log/log-store.js';
 import { SILENT } from '#embedded-event-store/operator/progress.js';
 import { verifyFolder } from '#embedded-event-store/operator/verify.js';

@@ -1,24 +1,21 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
-import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
+import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
+import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import statusPb from '@eventstore/db-client/generated/status_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
+import { withinCommitTimeout, type ServerContext } from './context.js';
 import {
-  badRequestFailure,
-  batchFailed,
-  batchSuccess,
-  conflictFailure,
-  deletedFailure,
-  exhaustedFailure,
-  timeoutFailure,
-  tooLargeFailure,
-  unknownFailure,
-  type BatchFailure,
-  type BatchIdentity,
-} from './batch-answers.js';
-import { withinCommitTimeout } from './commit-timeout.js';
-import type { ServerContext } from './context.js';
-import { gatherWrites } from './gathered-writes.js';
-import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
+  appendBytes,
+  expectedRevision,
+  proposedEvent,
+  streamIdentifier,
+  uuidText,
+  writableStreamName,
+} from './requests.js';
 import {
   invalidArgument,
   resourceExhausted,
@@ -31,17 +28,113 @@ import {
 const MAX_OPEN_BATCHES = 10_000;
 
 /** An append whose events are still arriving. */
-interface OpenBatch extends BatchIdentity {
+interface OpenBatch {
+  readonly correlationId: string;
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
   /** Milliseconds since 1970; undefined for no deadline. */
   readonly deadline: number | undefined;
   readonly events: ProposedEvent[];
   bytes: number;
-  failure: BatchFailure | undefined;
+  failure: Failure | undefined;
 }
+
+/** The failure of one append; the call itself stays open. */
+interface Failure {
+  /** Of google.rpc. */
+  readonly code: number;
+  readonly message: string;
+  /** Message name of the details in the package event_store.client. */
+  readonly type: string;
+  readonly details: { serializeBinary(): Uint8Array };
+}
+
+/** google.rpc codes that the protocol uses for each failure. */
+const [UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, RESOURCE_EXHAUSTED] = [
+  2, 3, 4, 5, 6, 8,
+] as const;
+
+const conflict = (expected: ExpectedRevision, current: bigint): Failure => {
+  const details = new sharedPb.WrongExpectedVersion();
+  if (current < 0n) details.setCurrentNoStream(new emptyPb.Empty());
+  else details.setCurrentStreamRevision(String(current));
+  if (expected === 'any') details.setExpectedAny(new emptyPb.Empty());
+  else if (expected === 'no_stream') details.setExpectedNoStream(new emptyPb.Empty());
+  else details.setExpectedStreamPosition(String(expected));
+  return { code: ALREADY_EXISTS, message: 'Wrong expected version', type: 'WrongExpectedVersion', details };
+};
+
+const deleted = (stream: string): Failure => {
+  const details = new sharedPb.StreamDeleted();
+  details.setStreamIdentifier(streamIdentifier(stream));
+  return { code: NOT_FOUND, message: 'Stream deleted', type: 'StreamDeleted', details };
+};
+
+const timedOut = (): Failure => ({
+  code: DEADLINE_EXCEEDED,
+  message: 'Timeout',
+  type: 'Timeout',
+  details: new sharedPb.Timeout(),
+});
+
+const tooLarge = (maximum: number): Failure => {
+  const details = new sharedPb.MaximumAppendSizeExceeded();
+  details.setMaxappendsize(maximum);
+  const message = 'Maximum append size exceeded';
+  return { code: INVALID_ARGUMENT, message, type: 'MaximumAppendSizeExceeded', details };
+};
+
+/** Refused before anything was written. Clients show the message when they do not know the details type. */
+const badRequest = (message: string, code: number = INVALID_ARGUMENT): Failure => {
+  const details = new sharedPb.BadRequest();
+  details.setMessage(message);
+  return { code, message, type: 'BadRequest', details };
+};
+
+/** A response: it repeats the correlation id, the stream and the expectation of the request. */
+const answerTo = ({ correlationId, stream, expected }: OpenBatch): BatchAppendResp => {
+  const answer = new streamsPb.BatchAppendResp();
+  const id = new sharedPb.UUID();
+  id.setString(correlationId);
+  answer.setCorrelationId(id);
+  answer.setStreamIdentifier(streamIdentifier(stream));
+  if (expected === 'any') answer.setAny(new emptyPb.Empty());
+  else if (expected === 'no_stream') answer.setNoStream(new emptyPb.Empty());
+  else answer.setStreamPosition(String(expected));
+  return answer;
+};
+
+const succeeded = (batch: OpenBatch, revision: bigint, position: bigint | undefined): BatchAppendResp => {
+  const success = new streamsPb.BatchAppendResp.Success();
+  if (revision < 0n) success.setNoStream(new emptyPb.Empty());
+  else success.setCurrentRevision(String(revision));
+  if (position === undefined) success.setNoPosition(new emptyPb.Empty());
+  else {
+    const at = new sharedPb.AllStreamPosition();
+    at.setCommitPosition(String(position));
+    at.setPreparePosition(String(position));
+    success.setPosition(at);
+  }
+  const answer = answerTo(batch);
+  answer.setSuccess(success);
+  return answer;
+};
+
+const failed = (batch: OpenBatch, { code, message, type, details }: Failure): BatchAppendResp => {
+  const packed = new anyPb.Any();
+  packed.pack(details.serializeBinary(), `event_store.client.${type}`);
+  const status = new statusPb.Status();
+  status.setCode(code);
+  status.setMessage(message);
+  status.setDetails(packed);
+  const answer = answerTo(batch);
+  answer.setError(status);
+  return answer;
+};
 
 type BatchOptions = BatchAppendReq.Options;
 
-/** The time by which the append must be decided. The request gives a point in time or a duration from now. */
+/** The time by which the append must be decided. */
 const deadlineOf = (options: BatchOptions): number | undefined => {
   const at = options.getDeadline();
   return at && at.getSeconds() * 1_000 + at.getNanos() / 1_000_000;
@@ -74,14 +167,7 @@ class Batches {
   private begin(correlationId: string, options: BatchOptions | undefined): OpenBatch {
     if (this.open.size >= MAX_OPEN_BATCHES)
       throw resourceExhausted('Too many unfinished appends in one call.');
-    const identity = {
-      correlationId,
-      stream: '',
-      expected: 'any' as ExpectedRevision,
-      deadline: undefined,
-      events: [],
-      bytes: 0,
-    };
+    const identity = { correlationId, stream: '', expected: 'any', deadline: undefined, bytes: 0 } as const;
     let batch: OpenBatch;
     try {
       if (!options) throw invalidArgument('The first message of an append must carry its options.');
@@ -90,10 +176,11 @@ class Batches {
         stream: writableStreamName(options.getStreamIdentifier()),
         expected: batchExpectation(options),
         deadline: deadlineOf(options),
+        events: [],
         failure: undefined,
       };
     } catch (error) {
-      batch = { ...identity, failure: badRequestFailure(toRpcError(error).details) };
+      batch = { ...identity, events: [], failure: badRequest(toRpcError(error).details) };
     }
     this.open.set(correlationId, batch);
     return batch;
@@ -106,18 +193,17 @@ class Batches {
       batch.bytes += appendBytes(event);
       batch.events.push(event);
     } catch (error) {
-      batch.failure = badRequestFailure(toRpcError(error).details);
+      batch.failure = badRequest(toRpcError(error).details);
     }
-    if (batch.bytes > this.maxBytes) batch.failure = tooLargeFailure(this.maxBytes);
+    if (batch.bytes > this.maxBytes) batch.failure = tooLarge(this.maxBytes);
     if (batch.failure) batch.events.length = 0;
   }
 }
 
 /** BatchAppend: many appends over one call. A failed append gets its own response and leaves the call open. */
 export const batchAppend =
-  (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, Buffer> =>
+  (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {
-    gatherWrites(call);
     const { writer, limits, calls, now, report } = context;
     const batches = new Batches(limits.maxAppendBytes);
     let over = false;
@@ -135,33 +221,39 @@ export const batchAppend =
       finish(stoppingWrites());
     });
 
-    const decide = async (batch: OpenBatch): Promise<Buffer> => {
-      if (batch.failure) return batchFailed(batch, batch.failure);
-      if (batch.deadline !== undefined && batch.deadline < now()) return batchFailed(batch, timeoutFailure());
+    const decide = async (batch: OpenBatch): Promise<BatchAppendResp> => {
+      if (batch.failure) return failed(batch, batch.failure);
+      if (batch.deadline !== undefined && batch.deadline < now()) return failed(batch, timedOut());
       const refusal = context.admission.refusal();
-      if (refusal !== undefined) return batchFailed(batch, exhaustedFailure(refusal));
+      if (refusal !== undefined) return failed(batch, badRequest(refusal, RESOURCE_EXHAUSTED));
       const write = writer.append(batch.stream, batch.expected, batch.events);
       const outcome = await withinCommitTimeout(write, limits.commitTimeoutMs);
       switch (outcome.kind) {
         case 'written':
-          return batchSuccess(batch, outcome.revision, outcome.position);
+          return succeeded(batch, outcome.revision, outcome.position);
         case 'conflict':
-          return batchFailed(batch, conflictFailure(batch.expected, outcome.current));
+          return failed(batch, conflict(batch.expected, outcome.current));
         case 'deleted':
-          return batchFailed(batch, deletedFailure(batch.stream));
+          return failed(batch, deleted(batch.stream));
         case 'timed-out':
-          return batchFailed(batch, timeoutFailure());
+          return failed(batch, timedOut());
       }
     };
 
     const answer = async (batch: OpenBatch): Promise<void> => {
       unanswered++;
-      let response: Buffer;
+      let response: BatchAppendResp;
       try {
         response = await decide(batch);
       } catch (error) {
         report(`An append failed: ${String(error)}`);
-        response = batchFailed(batch, unknownFailure(toRpcError(error).details));
+        const message = toRpcError(error).details;
+        response = failed(batch, {
+          code: UNKNOWN,
+          message,
+          type: 'Unknown',
+          details: new sharedPb.Unknown(),
+        });
       }
       unanswered--;
       if (over) return;

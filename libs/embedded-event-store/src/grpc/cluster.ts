@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { handleUnaryCall } from '@grpc/grpc-js';
+import type { handleServerStreamingCall, handleUnaryCall } from '@grpc/grpc-js';
 import gossipPb from '@eventstore/db-client/generated/gossip_pb.js';
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
+import type { StatsReq, StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
 import serverFeaturesPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js';
+import type { OpenCalls } from './context.js';
 
 /** The EventStoreDB version whose protocol this server speaks. Clients choose their calls by it. */
-export const PROTOCOL_VERSION = '23.10.0';
+const PROTOCOL_VERSION = '23.10.0';
 
 const STREAMS = 'event_store.client.streams.streams';
 
 /** The supported methods with their features. Names are lower case, because clients compare them that way. */
 const METHODS: readonly (readonly [service: string, method: string, features: readonly string[]])[] = [
-  [STREAMS, 'append', []],
   [STREAMS, 'batchappend', []],
   [STREAMS, 'delete', []],
   [STREAMS, 'read', ['position', 'events']],
@@ -59,3 +61,29 @@ export const readGossip = (
     respond(null, response);
   };
 };
+
+/** Open calls on the whole server, including the one that asks. */
+const OPEN_CALLS = 'es-grpc-openCalls';
+
+const SHORTEST_PERIOD_MS = 100;
+
+/** Monitoring.Stats: sends the figures now and again after each requested period, until the caller disconnects. */
+export const stats =
+  (calls: OpenCalls): handleServerStreamingCall<StatsReq, StatsResp> =>
+  (call) => {
+    const forget = calls.add(() => call.end());
+    const send = (): void => {
+      const response = new monitoringPb.StatsResp();
+      response.getStatsMap().set(OPEN_CALLS, String(calls.count));
+      call.write(response);
+    };
+    send();
+    const period = Math.max(SHORTEST_PERIOD_MS, Number(call.request.getRefreshTimePeriodInMs()) || 0);
+    const timer = setInterval(send, period);
+    timer.unref();
+    for (const event of ['cancelled', 'close', 'error'] as const)
+      call.on(event, () => {
+        clearInterval(timer);
+        forget();
+      });
+  };

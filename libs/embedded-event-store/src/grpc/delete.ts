@@ -6,8 +6,7 @@ import type {
   TombstoneReq,
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import { withinCommitTimeout } from './commit-timeout.js';
-import type { ServerContext } from './context.js';
+import { withinCommitTimeout, type ServerContext } from './context.js';
 import { expectedNumber, expectedRevision, writableStreamName } from './requests.js';
 import {
   commitTimedOut,

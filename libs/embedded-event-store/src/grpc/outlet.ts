@@ -1,4 +1,4 @@
-import type { OpenCalls } from './open-calls.js';
+import type { OpenCalls } from './context.js';
 import { stopping, toRpcError } from './rpc-error.js';
 
 /** The part of a streaming call, one-way or duplex, that an outlet uses. */

@@ -1,8 +1,14 @@
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
-import { canonicalUuid, uuidFromHalves } from '../wire/uuid.js';
 import { invalidArgument, missingMetadata, unknown } from './rpc-error.js';
+
+export const streamIdentifier = (name: string): StreamIdentifier => {
+  const identifier = new sharedPb.StreamIdentifier();
+  identifier.setStreamName(Buffer.from(name));
+  return identifier;
+};
 
 /** A stream name. @throws {RpcError} INVALID_ARGUMENT when it is missing, too long or reserved */
 export const streamName = (identifier: StreamIdentifier | undefined): string => {
@@ -22,6 +28,20 @@ export const writableStreamName = (identifier: StreamIdentifier | undefined): st
   const name = streamName(identifier);
   if (name === '$all') throw invalidArgument('Events cannot be appended to $all.');
   return name;
+};
+
+const TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The canonical lower-case text of a UUID; undefined if `text` is not a UUID. */
+const canonicalUuid = (text: string): string | undefined =>
+  TEXT.test(text) ? text.toLowerCase() : undefined;
+
+/** The text of a UUID given as two signed 64-bit halves (the protocol's structured form). */
+const uuidFromHalves = (mostSignificant: bigint, leastSignificant: bigint): string => {
+  const hex = [mostSignificant, leastSignificant]
+    .map((half) => BigInt.asUintN(64, half).toString(16).padStart(16, '0'))
+    .join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
 /** The canonical text of an event id or a correlation id. @throws {RpcError} UNKNOWN, as EventStoreDB does */
@@ -78,11 +98,10 @@ interface RevisionOption {
 export const expectedRevision = (options: RevisionOption): ExpectedRevision => {
   if (options.hasRevision()) return BigInt(options.getRevision());
   if (options.hasNoStream()) return 'no_stream';
-  return options.hasStreamExists() ? 'stream_exists' : 'any';
+  if (options.hasStreamExists()) throw invalidArgument('The embedded event store has no stream_exists.');
+  return 'any';
 };
 
-/** The number for an expected revision in trailers: -1 no stream, -2 any, -4 stream exists. */
-export const expectedNumber = (expected: ExpectedRevision): bigint => {
-  if (typeof expected === 'bigint') return expected;
-  return { no_stream: -1n, any: -2n, stream_exists: -4n }[expected];
-};
+/** The number for an expected revision in trailers: -1 no stream, -2 any. */
+export const expectedNumber = (expected: ExpectedRevision): bigint =>
+  typeof expected === 'bigint' ? expected : { no_stream: -1n, any: -2n }[expected];

@@ -51,12 +51,6 @@ export const wrongExpectedVersion = (stream: string, expected: bigint, actual: b
     },
   );
 
-export const maximumAppendSizeExceeded = (maximum: number): RpcError =>
-  new RpcError(status.INVALID_ARGUMENT, `Maximum Append Size of ${String(maximum)} Exceeded.`, {
-    exception: 'maximum-append-size-exceeded',
-    'maximum-append-size': String(maximum),
-  });
-
 const REQUIRED_METADATA = ['type', 'content-type'];
 
 export const missingMetadata = (property: string): RpcError =>

@@ -1,19 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServerCredentials, type Server } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { append } from './append.js';
 import { guarded, type Login } from './authentication.js';
 import { batchAppend } from './batch-append.js';
-import { countedServer } from './call-count.js';
-import { getSupportedMethods, readGossip } from './cluster.js';
+import { getSupportedMethods, readGossip, stats } from './cluster.js';
 import type { ServerContext } from './context.js';
 import { deleteStream, tombstoneStream } from './delete.js';
-import { stats } from './monitoring.js';
 import { read } from './read.js';
-import { addUnsupportedServices } from './unsupported.js';
 
 /** Largest message accepted. The client sends batches of up to 3 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -26,19 +22,17 @@ const STOP_GRACE_MS = 2_000;
 
 export interface GrpcServer {
   readonly port: number;
-  /** Open calls on all connections. */
-  readonly openCalls: () => number;
   /** Ends open calls with CANCELLED, responds to accepted appends, and closes the port. */
   readonly stop: () => Promise<void>;
 }
 
-/** For the responses of calls that encode them. */
-const encoded = { responseSerialize: (message: Buffer): Buffer => message };
-
+/** Those that the service calls. `read` answers with encoded messages. Any other call is UNIMPLEMENTED. */
+const { batchAppend: ofAppends, read: ofReads, delete: ofDeletes, tombstone } = streamsGrpc.StreamsService;
 const streamsService = {
-  ...streamsGrpc.StreamsService,
-  read: { ...streamsGrpc.StreamsService.read, ...encoded },
-  batchAppend: { ...streamsGrpc.StreamsService.batchAppend, ...encoded },
+  batchAppend: ofAppends,
+  delete: ofDeletes,
+  tombstone,
+  read: { ...ofReads, responseSerialize: (message: Buffer): Buffer => message },
 };
 
 /** Certificate and private key, PEM. */
@@ -75,24 +69,22 @@ export const startGrpcServer = async (
   { host, port, tls, login }: Endpoint,
   settled: () => Promise<void>,
 ): Promise<GrpcServer> => {
-  const { server, openCalls } = countedServer({
+  const server = new Server({
     'grpc.max_concurrent_streams': MAX_CALLS_PER_CONNECTION,
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
   });
   let boundPort = port;
   const streams = {
-    append: append(context),
     batchAppend: batchAppend(context),
     delete: deleteStream(context),
     tombstone: tombstoneStream(context),
     read: read(context),
   };
   server.addService(streamsService, guarded(streams, login));
-  server.addService(monitoringGrpc.MonitoringService, guarded({ stats: stats(openCalls) }, login));
+  server.addService(monitoringGrpc.MonitoringService, guarded({ stats: stats(context.calls) }, login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
   server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
-  addUnsupportedServices(server);
   const literal = host.includes(':') ? `[${host}]` : host;
   boundPort = await bind(server, `${literal}:${String(port)}`, credentialsOf(tls));
 
@@ -113,5 +105,5 @@ export const startGrpcServer = async (
       });
     });
   };
-  return { port: boundPort, openCalls, stop };
+  return { port: boundPort, stop };
 };

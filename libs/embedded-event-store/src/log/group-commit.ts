@@ -5,15 +5,9 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
-/** What a flush made durable; passed once per flush. */
-export interface Committed {
-  /** Names of the streams with new events. */
-  readonly streams: ReadonlySet<string>;
-}
-
 export interface GroupCommitOptions {
   /** Called after each flush, before its appends are acknowledged. */
-  readonly onCommitted: (committed: Committed) => void;
+  readonly onCommitted: () => void;
   /**
    * Called once when a flush fails. The failed appends already have revisions and positions, so the process
    * must end. A new process starts from the durable state.
@@ -79,12 +73,8 @@ export class GroupCommit {
       this.options.onFailure(error);
       return;
     }
-    const streams = new Set<string>();
-    for (const { records, heads } of writes) {
-      for (const head of heads) streams.add(head.name);
-      for (const record of records) this.bytes -= record.bytes.length;
-    }
-    if (streams.size > 0) this.options.onCommitted({ streams });
+    for (const { records } of writes) for (const record of records) this.bytes -= record.bytes.length;
+    this.options.onCommitted();
     for (const { resolve } of batch) resolve();
     this.flushing = false;
     if (this.waiting.length > 0) this.schedule();

@@ -4,7 +4,7 @@ import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
 import { openEnvironment, UnusableDataError } from './environment.js';
 import { decodePosition, decodeRevisionKey, MAX_UINT64, positionKey, revisionKey } from './keys.js';
-import { DamagedDataError, describeDamage, isDamage } from './damaged-data.js';
+import { DamagedDataError, describeDamage, isDamage } from './environment.js';
 import { StoredRecord } from './record.js';
 
 /** Version of the data folder layout. Folders with another version are refused. */
@@ -229,17 +229,6 @@ export class LogStore {
   /** Heads of all streams, ordered by name. */
   *allHeads(): Generator<StreamHead> {
     for (const { key, value } of this.heads.getRange({})) yield decodeHead(key.toString('utf8'), value);
-  }
-
-  /** Removes records with their index entries in one synced transaction. */
-  async remove(records: readonly Omit<NumberedRecord, 'bytes'>[]): Promise<void> {
-    await this.environment.batch(() => {
-      for (const { streamNumber, revision, position } of records) {
-        void this.log.remove(positionKey(position));
-        void this.index.remove(revisionKey(streamNumber, revision));
-      }
-    });
-    this.environment.resetReadTxn();
   }
 
   /** Keeps the pages of the present state and of later ones from being reused. @returns what ends that */

@@ -4,7 +4,7 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { rootPages, UnusableDataError } from './environment.js';
 import { holderOf } from './folder-lock.js';
 import { dataFileOf, LogStore } from './log-store.js';
-import { socketOf } from './server-socket.js';
+import { socketOf } from './serve-snapshots.js';
 
 const ANSWER_WITHIN_MS = 3_000;
 const POLL_MS = 50;

@@ -28,9 +28,9 @@ const placements: fc.Arbitrary<Placement> = fc.record({
 describe('a stored record', () => {
   it('contains the message that the generated stubs decode', () => {
     fc.assert(
-      fc.property(events, placements, fc.boolean(), (event, placement, structured) => {
+      fc.property(events, placements, (event, placement) => {
         const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
-        const response = streamsPb.ReadResp.deserializeBinary(encodeReadEvent({ event: record }, structured));
+        const response = streamsPb.ReadResp.deserializeBinary(encodeReadEvent(record));
         const resolved = response.getEvent();
         const decoded = resolved?.getEvent();
         const metadata = decoded?.getMetadataMap();
@@ -46,7 +46,7 @@ describe('a stored record', () => {
         expect(metadata?.get('created')).toBe(String(BigInt(placement.createdAt) * 10_000n));
         expect(Buffer.from(decoded?.getData_asU8() ?? [])).toEqual(Buffer.from(event.data));
         expect(Buffer.from(decoded?.getCustomMetadata_asU8() ?? [])).toEqual(Buffer.from(event.metadata));
-        if (!structured) expect(decoded?.getId()?.getString()).toBe(event.id);
+        expect(decoded?.getId()?.getString()).toBe(event.id);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { DamagedDataError } from './damaged-data.js';
+import { DamagedDataError } from './environment.js';
 import { bytesFieldSize, FieldWriter, varint64Size } from '../wire/protobuf.js';
 
 /**
@@ -17,18 +17,16 @@ import { bytesFieldSize, FieldWriter, varint64Size } from '../wire/protobuf.js';
  *   32 u64  created, milliseconds since 1970
  *   40      the message, whose first field is always the id (40 bytes)
  */
-export const HEADER_BYTES = 40;
+const HEADER_BYTES = 40;
 
 /** Size of the id field at the start of every message: UUID { string }. */
-export const ID_FIELD_BYTES = 40;
+const ID_FIELD_BYTES = 40;
 
 /** Maximum length of a stream name or an event type, UTF-8 bytes. */
 export const MAX_NAME_BYTES = 1_024;
 
 export enum RecordKind {
   Event = 0,
-  /** A `$>` event: its data is `revision@stream`. */
-  Link = 1,
   /** The last event of a tombstoned stream. */
   Tombstone = 2,
 }
@@ -76,14 +74,8 @@ const mapEntry = (key: string, value: string): Buffer => {
   return writer.bytesField(KEY_FIELD, keyBytes).bytesField(VALUE_FIELD, valueBytes).buffer;
 };
 
-const kindOf = (type: string): RecordKind => (type === '$>' ? RecordKind.Link : RecordKind.Event);
-
 /** Encodes a numbered event as a stored record. */
-export const encodeRecord = (
-  event: ProposedEvent,
-  placement: Placement,
-  kind: RecordKind = kindOf(event.type),
-): Buffer => {
+export const encodeRecord = (event: ProposedEvent, placement: Placement, kind = RecordKind.Event): Buffer => {
   const { revision, position, createdAt } = placement;
   const name = Buffer.from(placement.stream);
   const type = mapEntry('type', event.type);

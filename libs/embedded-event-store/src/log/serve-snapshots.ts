@@ -1,12 +1,12 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { once } from 'node:events';
 import type { LogStore } from './log-store.js';
-import { socketOf } from './server-socket.js';
 
 /** First answer to a connection: the state is kept until the connection closes. */
-export const HELD = 'held\n';
+const HELD = 'held\n';
 
 /** Each one takes a slot in LMDB's table of readers, which has 126. */
 const MOST_CONNECTIONS = 32;
@@ -50,5 +50,27 @@ export const serveSnapshots = async (folder: string, store: LogStore): Promise<(
     }
     await closed;
     rmSync(join(folder, 'server.socket'), { force: true });
+  };
+};
+
+/** Longest path of a socket, bytes: 107 on Linux, 103 on macOS. */
+const LONGEST_PATH = 103;
+
+/** A path of the server's socket that the system accepts. */
+interface SocketPath {
+  readonly path: string;
+  /** Removes the temporary link of a long path. */
+  readonly forget: () => void;
+}
+
+/** The socket in a data folder, through which other processes ask its server to keep a state. */
+export const socketOf = (folder: string): SocketPath => {
+  const path = join(resolve(folder), 'server.socket');
+  if (Buffer.byteLength(path) <= LONGEST_PATH) return { path, forget: () => undefined };
+  const short = mkdtempSync(join(tmpdir(), 'event-store-'));
+  symlinkSync(resolve(folder), join(short, 'data'));
+  return {
+    path: join(short, 'data', 'server.socket'),
+    forget: () => rmSync(short, { recursive: true, force: true }),
   };
 };

@@ -1,8 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UnusableDataError } from '../log/environment.js';
 import { lookAt } from '../log/look-at.js';
-import { syncFile, syncFolder } from './durable-files.js';
 import type { Progress } from './progress.js';
 import { verifyFolder, type Verification } from './verify.js';
 
@@ -60,7 +69,7 @@ const giveName = (unfinished: string, target: string): void => {
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new UnusableDataError(`${target} was filled meanwhile, as by another backup: choose a new folder.`);
   }
-  syncFolder(dirname(target));
+  syncFile(dirname(target));
 };
 
 const copyFolder = (from: string, to: string): Promise<void> =>
@@ -69,5 +78,15 @@ const copyFolder = (from: string, to: string): Promise<void> =>
     mkdirSync(join(to, 'data'), { recursive: true });
     await store.copyTo(join(to, 'data'));
     syncFile(join(to, 'data', 'data.mdb'));
-    syncFolder(join(to, 'data'));
+    syncFile(join(to, 'data'));
   });
+
+/** Makes a file's content durable, or the names in a folder, for example after a rename. */
+const syncFile = (path: string): void => {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+};

@@ -3,17 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { open, type Database } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, UnusableDataError } from '../index.js';
 import { positionKey, revisionKey } from '../log/keys.js';
-import { LogStore } from '../log/log-store.js';
 import { backUpFolder } from './backup.js';
 import { describeFolder } from './info.js';
 import { SILENT } from './progress.js';
-import { scavengeFolder } from './scavenge.js';
 import { verifyFolder } from './verify.js';
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The metadata of `$scavenges`, with which every store begins. */
 const OF_NEW_STORE = { events: 1, streams: 2 };
@@ -36,11 +32,8 @@ describe('the operator’s commands', () => {
   const events = (count: number) =>
     Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Noted', data: { n, text: 'x'.repeat(200) } }));
 
-  const using = async (
-    work: (client: EventStoreDBClient) => Promise<void>,
-    now?: () => number,
-  ): Promise<void> => {
-    const store = await startEmbeddedEventStore({ dataDir, ...(now && { now }) });
+  const using = async (work: (client: EventStoreDBClient) => Promise<void>): Promise<void> => {
+    const store = await startEmbeddedEventStore({ dataDir });
     const client = EventStoreDBClient.connectionString(store.connectionString);
     try {
       await work(client);
@@ -179,82 +172,6 @@ describe('the operator’s commands', () => {
       expect(String(lost!.reason)).toMatch(/was filled meanwhile/);
       expect(await verifyFolder(copy, SILENT)).toMatchObject({ findings: 0 });
       expect(readdirSync(copies)).toEqual(['copy']);
-    });
-  });
-
-  describe('scavenge', () => {
-    it('removes hidden events, keeps the numbering, and leaves a sound and smaller store', async () => {
-      const longAgo = Date.now() - 10 * DAY_MS;
-      await using(
-        async (client) => {
-          await client.appendToStream('aged', events(20));
-        },
-        () => longAgo,
-      );
-      await using(async (client) => {
-        await client.appendToStream('aged', events(2));
-        await client.setStreamMetadata('aged', { maxAge: 60 * 60 });
-        await client.appendToStream('counted', events(2_000));
-        await client.setStreamMetadata('counted', { maxCount: 3 });
-        await client.appendToStream('truncated', events(10));
-        await client.setStreamMetadata('truncated', { truncateBefore: 7 });
-        await client.appendToStream('deleted', events(10));
-        await client.deleteStream('deleted');
-        await client.appendToStream('closed', events(10));
-        await client.tombstoneStream('closed');
-        await client.appendToStream('kept', events(10));
-      });
-      const scavenged = await scavengeFolder(dataDir, Date.now(), SILENT);
-      expect(scavenged.removedEvents).toBe(20 + 1_997 + 7 + 9 + 10);
-      expect(scavenged.bytesAfter).toBeLessThan(scavenged.bytesBefore / 2);
-      expect(await verifyFolder(dataDir, SILENT)).toMatchObject({ findings: 0 });
-
-      await using(async (client) => {
-        expect(await revisionsOf(client, 'aged')).toEqual([20n, 21n]);
-        expect(await revisionsOf(client, 'counted')).toEqual([1_997n, 1_998n, 1_999n]);
-        expect(await revisionsOf(client, 'truncated')).toEqual([7n, 8n, 9n]);
-        expect(await revisionsOf(client, 'kept')).toHaveLength(10);
-        const revived = await client.appendToStream('deleted', events(1));
-        expect(revived.nextExpectedRevision).toBe(10n);
-        expect(await revisionsOf(client, 'deleted')).toEqual([10n]);
-        await expect(client.appendToStream('closed', events(1))).rejects.toMatchObject({
-          type: 'stream-deleted',
-        });
-        const backwards: bigint[] = [];
-        for await (const { event } of client.readStream('aged', {
-          direction: 'backwards',
-          fromRevision: 'end',
-        })) {
-          if (event) backwards.push(event.revision);
-        }
-        expect(backwards).toEqual([21n, 20n]);
-      });
-    });
-
-    it('leaves the store and no copy when the disk is full', async () => {
-      await using(async (client) => {
-        await client.appendToStream('a', events(3));
-      });
-      const before = readdirSync(dataDir);
-      const copying = jest.spyOn(LogStore.prototype, 'copyTo').mockImplementation(async (to) => {
-        writeFileSync(join(to, 'data.mdb'), 'half');
-        throw new Error('No space left on device');
-      });
-      try {
-        await expect(scavengeFolder(dataDir, Date.now(), SILENT)).rejects.toThrow('No space left');
-      } finally {
-        copying.mockRestore();
-      }
-      expect(readdirSync(dataDir)).toEqual(before);
-      await using(async (client) => {
-        expect(await revisionsOf(client, 'a')).toHaveLength(3);
-      });
-    });
-
-    it('is refused while a server holds the folder', async () => {
-      await using(async () => {
-        await expect(scavengeFolder(dataDir, 0, SILENT)).rejects.toThrow(/is in use/);
-      });
     });
   });
 });

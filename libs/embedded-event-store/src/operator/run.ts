@@ -2,7 +2,6 @@ import type { OperatorCommand } from '../command-line.js';
 import { backUpFolder } from './backup.js';
 import { describeFolder } from './info.js';
 import { progressTo } from './progress.js';
-import { scavengeFolder } from './scavenge.js';
 import { verifyApart, VERIFYING } from './verify-apart.js';
 import { verifyFolder, type Verification } from './verify.js';
 
@@ -35,12 +34,6 @@ const execute = async (command: OperatorCommand, say: (line: string) => void): P
       const info = await describeFolder(command.data);
       const lines = Object.entries(info).map(([name, value]) => `${name}: ${String(value ?? '-')}`);
       return { text: lines.join('\n'), values: info, findings: 0 };
-    }
-    case 'scavenge': {
-      const scavenged = await scavengeFolder(command.data, Date.now(), progress);
-      const { removedEvents, bytesBefore, bytesAfter } = scavenged;
-      const text = `Removed ${String(removedEvents)} events; the file went from ${String(bytesBefore)} to ${String(bytesAfter)} bytes.`;
-      return { text, values: scavenged, findings: 0 };
     }
   }
 };

@@ -1,6 +1,6 @@
 import type { LogStore } from '../log/log-store.js';
 import { lookAt } from '../log/look-at.js';
-import { describeDamage, isDamage } from '../log/damaged-data.js';
+import { describeDamage, isDamage } from '../log/environment.js';
 import { RecordKind, StoredRecord } from '../log/record.js';
 import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
 import type { Progress } from './progress.js';

@@ -1,14 +1,154 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerContext } from '../grpc/context.js';
 import type { Outlet } from '../grpc/outlet.js';
-import type { ReadRequest } from '../grpc/read-request.js';
+import type { ReadRequest } from '../grpc/read.js';
 import { streamDeleted } from '../grpc/rpc-error.js';
+import { DamagedDataError } from '../log/environment.js';
 import { MAX_UINT64 } from '../log/keys.js';
-import { FIRST_POSITION } from '../log/log-store.js';
-import { encodeStreamNotFound } from '../wire/read-response.js';
-import { readAllPage } from './all-page.js';
-import { deliver } from './deliver.js';
-import { readStreamPage, streamStatus } from './stream-page.js';
+import { FIRST_POSITION, type LogStore } from '../log/log-store.js';
+import type { StoredRecord } from '../log/record.js';
+import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
+import { isMetastream, originalOf } from '../streams/stream-metadata.js';
+import { encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
+import type { EventFilter } from './filter.js';
+
+/** Limits of one page, in events and in bytes. After each page, other calls may proceed. */
+export const PAGE_EVENTS = 500;
+const PAGE_BYTES = 1024 * 1024;
+
+type StreamStatus =
+  | { readonly kind: 'found'; readonly head: StreamHead }
+  /** Never written, empty, or soft-deleted. */
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'tombstoned' };
+
+/** The durable state of a stream as readers see it. */
+const streamStatus = (store: LogStore, stream: string): StreamStatus => {
+  const head = store.head(stream);
+  const decisive = isMetastream(stream) ? store.head(originalOf(stream)) : head;
+  if (decisive?.tombstoned) return { kind: 'tombstoned' };
+  if (!head || head.last === NO_EVENTS || isSoftDeleted(head)) return { kind: 'not-found' };
+  return { kind: 'found', head };
+};
+
+/** The first revision visible under `$tb` and `$maxCount`; may be beyond the last one. */
+const firstVisible = ({ last, retention }: StreamHead): bigint => {
+  const byCount = retention.maxCount === undefined ? 0n : last - retention.maxCount + 1n;
+  const byTruncation = retention.truncateBefore ?? 0n;
+  const first = byCount > byTruncation ? byCount : byTruncation;
+  return first > 0n ? first : 0n;
+};
+
+/** Events created before this time are hidden by `$maxAge`, milliseconds since 1970. */
+const hiddenBefore = ({ retention }: StreamHead, now: number): number =>
+  retention.maxAgeSeconds === undefined ? -Infinity : now - Number(retention.maxAgeSeconds) * 1_000;
+
+interface StreamPage {
+  readonly records: readonly StoredRecord[];
+  /** Revision where the next page starts; undefined when nothing more is visible. */
+  readonly next: bigint | undefined;
+}
+
+interface StreamPageOptions {
+  /** First revision to read, inclusive. */
+  readonly from: bigint;
+  readonly limit: number;
+  readonly backwards: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Raised when the index leads to no event, or to one that does not come next in the stream. */
+class DamagedIndexError extends DamagedDataError {
+  constructor(stream: string, position: bigint) {
+    super(
+      `The index of the stream ${stream} is wrong for position ${String(position)}: the data file is damaged.`,
+    );
+  }
+}
+
+/** The next page of a stream's visible events in one direction. */
+const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOptions): StreamPage => {
+  const { from, backwards } = options;
+  const first = firstVisible(head);
+  const start = backwards ? (from > head.last ? head.last : from) : from < first ? first : from;
+  const end = backwards ? first : head.last;
+  if (backwards ? start < end : start > end) return { records: [], next: undefined };
+
+  const oldest = hiddenBefore(head, options.now);
+  const limit = Math.min(options.limit, PAGE_EVENTS);
+  const records: StoredRecord[] = [];
+  let bytes = 0;
+  let revision = start;
+  let found = false;
+  for (const position of store.positions(head.number, start, end, limit)) {
+    const record = store.recordAt(position);
+    const expected = found ? revision + (backwards ? -1n : 1n) : record?.revision;
+    if (record?.stream !== head.name || record.revision !== expected)
+      throw new DamagedIndexError(head.name, position);
+    found = true;
+    revision = record.revision;
+    // Events of a stream are in time order, so all events before an expired one have expired too.
+    if (record.createdAt < oldest) {
+      if (backwards) return { records, next: undefined };
+      continue;
+    }
+    records.push(record);
+    bytes += record.bytes.length;
+    if (bytes >= PAGE_BYTES) break;
+  }
+  if (!found) return { records, next: undefined };
+  return { records, next: revision === end ? undefined : revision + (backwards ? -1n : 1n) };
+};
+
+interface AllPage {
+  readonly records: readonly StoredRecord[];
+  /** Number of events scanned, matching or not. */
+  readonly considered: number;
+  /** Position of the last event scanned; undefined if there was none. */
+  readonly reached: bigint | undefined;
+  /** Whether the page reached the end of the log. */
+  readonly end: boolean;
+}
+
+interface AllPageOptions {
+  /** First position to scan, inclusive, in either direction. */
+  readonly from: bigint;
+  readonly backwards: boolean;
+  /** Maximum number of matching events. */
+  readonly limit: number;
+  /** Maximum number of events to scan; PAGE_EVENTS by default. */
+  readonly consider?: number;
+  readonly filter?: EventFilter | undefined;
+}
+
+/** The next page of the log's events that match a filter. */
+export const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
+  const { from, backwards, limit, filter } = options;
+  const consider = Math.min(options.consider ?? PAGE_EVENTS, PAGE_EVENTS);
+  const records: StoredRecord[] = [];
+  let considered = 0;
+  let bytes = 0;
+  let reached: bigint | undefined;
+  for (const record of store.records({ from, limit: consider, backwards })) {
+    considered++;
+    reached = record.position;
+    if (filter && !filter(record)) continue;
+    records.push(record);
+    bytes += record.bytes.length;
+    if (records.length >= limit || bytes >= PAGE_BYTES) return { records, considered, reached, end: false };
+  }
+  return { records, considered, reached, end: considered < consider };
+};
+
+/** Sends a page of events at the receiver's pace, until the call ends. */
+export const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promise<void> => {
+  for (const record of records) {
+    if (outlet.closed) return;
+    // Most events find room. Only an event that fills the buffer waits.
+    if (!outlet.offer(encodeReadEvent(record))) await outlet.room();
+  }
+};
 
 /**
  * Reads a stream page by page: the visible events from a revision on, inclusive.
@@ -16,10 +156,10 @@ import { readStreamPage, streamStatus } from './stream-page.js';
  */
 export const readStream = async (
   { store, now }: ServerContext,
-  request: ReadRequest & { readonly stream: string },
+  request: ReadRequest,
   outlet: Outlet,
 ): Promise<void> => {
-  const { stream, backwards } = request;
+  const { stream = '', backwards } = request;
   const status = streamStatus(store, stream);
   if (status.kind === 'tombstoned') throw streamDeleted(stream);
   if (status.kind === 'not-found') {
@@ -31,7 +171,7 @@ export const readStream = async (
   let next: bigint | undefined = boundary(request.from, 0n, head.last);
   while (next !== undefined && left > 0 && !outlet.closed) {
     const page = readStreamPage(store, head, { from: next, limit: left, backwards, now: now() });
-    await deliver(store, page.records, request, outlet);
+    await deliver(page.records, outlet);
     left -= page.records.length;
     next = page.next;
     await nextTurn();
@@ -53,7 +193,7 @@ export const readAll = async (
   if (backwards && typeof request.from === 'bigint') next -= 1n;
   while (left > 0 && !outlet.closed && next >= FIRST_POSITION) {
     const page = readAllPage(store, { from: next, backwards, limit: left, filter: filter?.matches });
-    await deliver(store, page.records, request, outlet);
+    await deliver(page.records, outlet);
     left -= page.records.length;
     if (page.end || page.reached === undefined) return;
     next = page.reached + (backwards ? -1n : 1n);

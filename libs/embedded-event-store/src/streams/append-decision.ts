@@ -1,10 +1,11 @@
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from './stream-head.js';
 
 /** The revision that a writer expects of its stream. */
-export type ExpectedRevision = bigint | 'any' | 'no_stream' | 'stream_exists';
+export type ExpectedRevision = bigint | 'any' | 'no_stream';
 
-/** Where an event with a given id was placed. */
+/** An event, and where it was placed. */
 export interface PlacedEvent {
+  readonly id: string;
   readonly revision: bigint;
   readonly position: bigint;
 }
@@ -15,12 +16,10 @@ export interface StreamFacts {
   readonly head: StreamHead | undefined;
   /** Whether the stream is tombstoned, or is the metadata stream of a tombstoned one. */
   readonly closed: boolean;
-  /** Whether the metadata stream has events. The stream then "exists" even without events of its own. */
+  /** Whether the metadata stream has events. A soft delete then has something to hide even without events. */
   readonly hasMetadata: boolean;
-  /** Finds a recent event of this stream by its id. */
-  readonly recent: (id: string) => PlacedEvent | undefined;
-  /** The event at a revision of this stream, with its id. */
-  readonly at: (revision: bigint) => (PlacedEvent & { readonly id: string }) | undefined;
+  /** The event at a revision of this stream. */
+  readonly at: (revision: bigint) => PlacedEvent | undefined;
 }
 
 export type AppendDecision =
@@ -28,22 +27,16 @@ export type AppendDecision =
   /** The same events were appended before: respond as to the first append. */
   | { readonly kind: 'repeated'; readonly last: PlacedEvent }
   | { readonly kind: 'conflict' }
-  /** Tombstoned, or soft-deleted while the writer expects it to exist. */
+  /** Tombstoned. */
   | { readonly kind: 'deleted' };
 
 export type RemoveDecision = 'accept' | 'conflict' | 'deleted';
 
 const CONFLICT: AppendDecision = { kind: 'conflict' };
 
-/** The revision of an expectation; undefined for expectations that compare none. */
-const exactRevision = (expected: ExpectedRevision): bigint | undefined => {
-  if (typeof expected === 'bigint') return expected;
-  return expected === 'no_stream' ? NO_EVENTS : undefined;
-};
-
 /**
- * Decides an append as EventStoreDB's IndexWriter.CheckCommit does. It recognises a repeated write by its
- * event ids: recent ids for `any` and `stream_exists`, otherwise the events after the expected revision. A
+ * Decides an append as EventStoreDB's IndexWriter.CheckCommit does. It recognises a repeated write by the ids of the
+ * events after the expected revision; with `any`, EventStoreDB knows recent ids only, and this store none. A
  * soft-deleted stream accepts `no_stream` again.
  */
 export const decideAppend = (
@@ -55,27 +48,11 @@ export const decideAppend = (
   if (facts.closed) return { kind: 'deleted' };
   const current = head?.last ?? NO_EVENTS;
   const revives = head !== undefined && isSoftDeleted(head);
-  const exact = exactRevision(expected);
-  if (exact === undefined) {
-    if (expected === 'stream_exists') {
-      if (revives) return { kind: 'deleted' };
-      if (current === NO_EVENTS && !facts.hasMetadata) return CONFLICT;
-    }
-    return decideByRecentIds(facts, ids, revives);
-  }
+  if (expected === 'any') return { kind: 'accept', revives };
+  const exact = expected === 'no_stream' ? NO_EVENTS : expected;
   if (exact > current) return CONFLICT;
   if (exact === current) return { kind: 'accept', revives };
   return decideByFollowingEvents(facts, exact, ids, revives);
-};
-
-const decideByRecentIds = (facts: StreamFacts, ids: readonly string[], revives: boolean): AppendDecision => {
-  let last: PlacedEvent | undefined;
-  for (const [index, id] of ids.entries()) {
-    const placed = facts.recent(id);
-    if (!placed) return index === 0 ? { kind: 'accept', revives } : CONFLICT;
-    last = placed;
-  }
-  return last ? { kind: 'repeated', last } : { kind: 'accept', revives };
 };
 
 const decideByFollowingEvents = (

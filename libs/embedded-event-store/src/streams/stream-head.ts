@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { DamagedDataError } from '../log/damaged-data.js';
+import { DamagedDataError } from '../log/environment.js';
 
 /** Revision of a stream that has no events. */
 export const NO_EVENTS = -1n;
@@ -48,7 +48,7 @@ const CRC_BYTES = 4;
 
 /**
  * Fixed 40 bytes: number, last, flags, and the three limits (-1 when absent). The stream name is the key. A CRC-32 of
- * the name and these bytes follows; heads of older versions lack it until the stream's next append.
+ * the name and these bytes follows.
  */
 export const encodeHead = (head: StreamHead): Buffer => {
   const bytes = Buffer.alloc(HEAD_BYTES + CRC_BYTES);
@@ -67,8 +67,7 @@ const checksum = (name: string, bytes: Buffer): number => crc32(bytes.subarray(0
 /** @throws {DamagedHeadError} when the bytes do not match their checksum */
 export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
   const isWhole =
-    bytes.length === HEAD_BYTES ||
-    (bytes.length === HEAD_BYTES + CRC_BYTES && bytes.readUInt32BE(HEAD_BYTES) === checksum(name, bytes));
+    bytes.length === HEAD_BYTES + CRC_BYTES && bytes.readUInt32BE(HEAD_BYTES) === checksum(name, bytes);
   if (!isWhole) throw new DamagedHeadError(name);
   const limit = (offset: number): bigint | undefined => {
     const value = bytes.readBigInt64BE(offset);

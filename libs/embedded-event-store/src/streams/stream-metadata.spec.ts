@@ -1,18 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { DELETED_STREAM, decodeHead, encodeHead } from './stream-head.js';
-import { deletedMetadata, retentionOf, revivedMetadata } from './stream-metadata.js';
+import { deletedMetadata, retentionOf } from './stream-metadata.js';
 
 const retention = (text: string) => retentionOf(Buffer.from(text));
 
 describe('retentionOf', () => {
-  it('reads the three limits', () => {
-    expect(retention('{"$tb":7,"$maxCount":3,"$maxAge":60,"other":1}')).toEqual({
-      truncateBefore: 7n,
-      maxCount: 3n,
-      maxAgeSeconds: 60n,
-    });
-  });
-
   it('reads the deletion mark exactly, beyond the integer range of JSON.parse', () => {
     expect(retentionOf(deletedMetadata()).truncateBefore).toBe(DELETED_STREAM);
     expect(retention('{ "$tb" : 9223372036854775806 }').truncateBefore).toBe(DELETED_STREAM - 1n);
@@ -24,13 +16,6 @@ describe('retentionOf', () => {
       expect(retention(text)).toEqual({});
     },
   );
-});
-
-describe('revivedMetadata', () => {
-  it('keeps all metadata except the truncation point', () => {
-    const revived = revivedMetadata(Buffer.from('{"$tb":1,"$maxCount":3,"mine":"x"}'), 9n);
-    expect(JSON.parse(revived.toString())).toEqual({ $tb: 9, $maxCount: 3, mine: 'x' });
-  });
 });
 
 describe('a stored head', () => {
@@ -45,12 +30,11 @@ describe('a stored head', () => {
     expect(decodeHead('reading-1', encodeHead(head))).toEqual(head);
   });
 
-  it('names the stream whose head was damaged, and reads heads without a checksum', () => {
+  it('names the stream whose head was damaged', () => {
     const bytes = encodeHead({ name: 'reading-1', number: 4, last: 7n, tombstoned: false, retention: {} });
     const damaged = Buffer.from(bytes);
     damaged[15]! ^= 1;
     expect(() => decodeHead('reading-1', damaged)).toThrow(/head of the stream reading-1 .* damaged/);
     expect(() => decodeHead('reading-2', bytes)).toThrow(/reading-2/);
-    expect(decodeHead('reading-1', bytes.subarray(0, 40)).last).toBe(7n);
   });
 });

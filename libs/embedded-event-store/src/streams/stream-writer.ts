@@ -6,13 +6,11 @@ import {
   decideAppend,
   decideDelete,
   decideTombstone,
-  type AppendDecision,
   type ExpectedRevision,
+  type PlacedEvent,
   type RemoveDecision,
   type StreamFacts,
 } from './append-decision.js';
-import { HeadCache } from './head-cache.js';
-import { RecentEvents } from './recent-events.js';
 import { DELETED_STREAM, isSoftDeleted, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
 import {
   deletedMetadata,
@@ -23,7 +21,6 @@ import {
   retentionOf,
   revivedMetadata,
 } from './stream-metadata.js';
-import { systemLinks } from './system-links.js';
 
 /** The outcome of an append, a delete or a tombstone; returned once it is durable. */
 export type WriteOutcome =
@@ -38,6 +35,12 @@ export type WriteOutcome =
  */
 const noAnswer = (): Promise<never> => new Promise<never>(() => undefined);
 
+/** What EventStoreDB lays down for its list of scavenges before the first event of anyone. */
+const SCAVENGES_METADATA = {
+  $maxAge: 30 * 24 * 60 * 60,
+  $acl: { $r: '$ops', $w: [], $d: [], $mr: [], $mw: [] },
+};
+
 /** The records and heads of one write, prepared before it is written. They include changed metadata. */
 interface Draft {
   readonly records: NumberedRecord[];
@@ -47,8 +50,6 @@ interface Draft {
 export interface StreamWriterOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Whether each event is also linked in the system's category, type and stream lists, in the same write. */
-  readonly systemLinks: boolean;
   /** Whether a conflict is answered before the state behind it is durable. */
   readonly refusesAtOnce?: boolean;
 }
@@ -58,8 +59,9 @@ export interface StreamWriterOptions {
  * response, even a refusal, waits until everything it is based on is durable.
  */
 export class StreamWriter {
-  private readonly heads: HeadCache;
-  private readonly recent = new RecentEvents();
+  /** Decided and not yet durable: the heads of streams by name, and events by `<revision>@<stream number>`. */
+  private readonly pendingHeads = new Map<string, StreamHead>();
+  private readonly pendingEvents = new Map<string, PlacedEvent>();
   private nextPosition: bigint;
   private nextStreamNumber: number;
   private lastCreatedAt = 0;
@@ -69,7 +71,6 @@ export class StreamWriter {
     private readonly commits: GroupCommit,
     private readonly options: StreamWriterOptions,
   ) {
-    this.heads = new HeadCache(store);
     this.nextStreamNumber = store.streamCount();
     const last = store.lastRecord();
     this.nextPosition = last ? last.position + BigInt(last.bytes.length) : FIRST_POSITION;
@@ -81,6 +82,10 @@ export class StreamWriter {
     return this.nextStreamNumber;
   }
 
+  private head(stream: string): StreamHead | undefined {
+    return this.pendingHeads.get(stream) ?? this.store.head(stream);
+  }
+
   /** Appends events to a stream. The caller has checked names and sizes. */
   append(
     stream: string,
@@ -88,8 +93,11 @@ export class StreamWriter {
     events: readonly ProposedEvent[],
   ): Promise<WriteOutcome> {
     const facts = this.facts(stream);
-    const ids = events.map(({ id }) => id);
-    const decision: AppendDecision = decideAppend(facts, expected, ids);
+    const decision = decideAppend(
+      facts,
+      expected,
+      events.map(({ id }) => id),
+    );
     switch (decision.kind) {
       case 'deleted':
         return this.whenSettled({ kind: 'deleted' });
@@ -99,7 +107,7 @@ export class StreamWriter {
       }
       case 'repeated': {
         const { revision, position } = decision.last;
-        if (facts.head && this.recent.findPending(facts.head.number, revision)) return noAnswer();
+        if (facts.head && this.pendingEvents.has(eventKey(facts.head.number, revision))) return noAnswer();
         return this.whenSettled({ kind: 'written', revision, position });
       }
       case 'accept': {
@@ -116,10 +124,16 @@ export class StreamWriter {
         this.place(draft, stream, events);
         const last = draft.records.at(-1);
         if (uncovers) this.keepHidden(draft, originalOf(stream), events.at(-1)!.data);
-        if (this.options.systemLinks) this.placeLinks(draft, stream, events);
         return this.write(draft, last);
       }
     }
+  }
+
+  /** Writes the system events with which an EventStoreDB begins, so that its readers meet such events here too. */
+  async writeFirstEvents(): Promise<void> {
+    const draft: Draft = { records: [], heads: new Map() };
+    this.placeMetadata(draft, '$scavenges', Buffer.from(JSON.stringify(SCAVENGES_METADATA)));
+    await this.write(draft, draft.records.at(-1));
   }
 
   /** Soft delete: hides all events until the next append, which continues the numbering. */
@@ -152,7 +166,7 @@ export class StreamWriter {
   ): Promise<WriteOutcome> {
     if (decision === 'deleted') return this.whenSettled({ kind: 'deleted' });
     if (decision === 'conflict') {
-      return this.whenSettled({ kind: 'conflict', current: this.heads.get(stream)?.last ?? NO_EVENTS });
+      return this.whenSettled({ kind: 'conflict', current: this.head(stream)?.last ?? NO_EVENTS });
     }
     const draft: Draft = { records: [], heads: new Map() };
     place(draft);
@@ -160,22 +174,22 @@ export class StreamWriter {
   }
 
   private facts(stream: string): StreamFacts {
-    const own = this.heads.get(stream);
+    const own = this.head(stream);
     // A metadata stream is closed together with the stream it describes.
-    const decisive = isMetastream(stream) ? this.heads.get(originalOf(stream)) : own;
-    const metadata = isMetastream(stream) ? undefined : this.heads.get(metastreamOf(stream));
+    const decisive = isMetastream(stream) ? this.head(originalOf(stream)) : own;
+    const metadata = isMetastream(stream) ? undefined : this.head(metastreamOf(stream));
     return {
       head: own,
       closed: decisive?.tombstoned === true,
       hasMetadata: metadata !== undefined && metadata.last !== NO_EVENTS,
-      recent: (id) => own && this.recent.find(own.number, id),
       at: (revision) =>
-        own && (this.recent.findPending(own.number, revision) ?? this.store.recordOf(own.number, revision)),
+        own &&
+        (this.pendingEvents.get(eventKey(own.number, revision)) ?? this.store.recordOf(own.number, revision)),
     };
   }
 
   private headFor(draft: Draft, stream: string): StreamHead {
-    const known = draft.heads.get(stream) ?? this.heads.get(stream);
+    const known = draft.heads.get(stream) ?? this.head(stream);
     if (known) return known;
     // Only the last event of a metadata stream is visible.
     const retention: Retention = isMetastream(stream) ? { maxCount: 1n } : {};
@@ -195,15 +209,6 @@ export class StreamWriter {
     draft.heads.set(described.name, { ...described, retention: retentionOf(metadata.data) });
   }
 
-  private placeLinks(draft: Draft, stream: string, events: readonly ProposedEvent[]): void {
-    const first = (draft.heads.get(stream)?.last ?? NO_EVENTS) - BigInt(events.length) + 1n;
-    for (const [index, event] of events.entries()) {
-      for (const link of systemLinks(stream, event, first + BigInt(index), randomUUID)) {
-        this.place(draft, link.stream, [link.event]);
-      }
-    }
-  }
-
   private number(
     draft: Draft,
     head: StreamHead,
@@ -217,7 +222,7 @@ export class StreamWriter {
     const bytes = encodeRecord(event, { stream: head.name, revision, position, createdAt }, kind);
     this.nextPosition += BigInt(bytes.length);
     draft.records.push({ streamNumber: head.number, revision, position, bytes });
-    this.recent.add({ id: event.id, streamNumber: head.number, revision, position });
+    this.pendingEvents.set(eventKey(head.number, revision), { id: event.id, revision, position });
   }
 
   private placeMetadata(draft: Draft, stream: string, data: Buffer): void {
@@ -228,14 +233,14 @@ export class StreamWriter {
 
   /** Rewrites the metadata of a soft-deleted stream, so that only the events appended now are visible. */
   private revive(draft: Draft, head: StreamHead): void {
-    const metastream = this.heads.get(metastreamOf(head.name));
+    const metastream = this.head(metastreamOf(head.name));
     const current =
       metastream && (this.store.recordOf(metastream.number, metastream.last)?.data ?? deletedMetadata());
     this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
   }
 
   private isSoftDeleted(stream: string): boolean {
-    const head = this.heads.get(stream);
+    const head = this.head(stream);
     return head !== undefined && isSoftDeleted(head);
   }
 
@@ -247,10 +252,12 @@ export class StreamWriter {
 
   private async write(draft: Draft, last: NumberedRecord | undefined): Promise<WriteOutcome> {
     const write: LogWrite = { records: draft.records, heads: [...draft.heads.values()] };
-    for (const head of write.heads) this.heads.set(head);
+    for (const head of write.heads) this.pendingHeads.set(head.name, head);
     await this.commits.commit(write);
-    for (const head of write.heads) this.heads.release(head);
-    for (const { streamNumber, revision } of write.records) this.recent.release(streamNumber, revision);
+    for (const head of write.heads)
+      if (this.pendingHeads.get(head.name) === head) this.pendingHeads.delete(head.name);
+    for (const { streamNumber, revision } of write.records)
+      this.pendingEvents.delete(eventKey(streamNumber, revision));
     if (!last) throw new Error('A write without events was committed.');
     return { kind: 'written', revision: last.revision, position: last.position };
   }
@@ -260,3 +267,5 @@ export class StreamWriter {
     return outcome;
   }
 }
+
+const eventKey = (streamNumber: number, revision: bigint): string => `${revision}@${streamNumber}`;

@@ -19,7 +19,7 @@ const cannedAnswer = (data: Buffer): Buffer => {
   };
   const placement = { stream: 'bench-1', revision: 1_000n, position: 1_000_000n, createdAt: 0 };
   const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
-  return encodeReadEvent({ event: record }, false);
+  return encodeReadEvent(record);
 };
 
 /** Acknowledges appends without reading them. */

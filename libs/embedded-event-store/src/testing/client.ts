@@ -1,6 +1,6 @@
 import { EventStoreDBClient, jsonEvent, type JSONEventData } from '@eventstore/db-client';
 
-export type { EventStoreDBClient, JSONEventData } from '@eventstore/db-client';
+export { streamNameFilter, type EventStoreDBClient, type JSONEventData } from '@eventstore/db-client';
 
 /** The unmodified official client, faults included. Crash tests and measurements of this server use it. */
 export const connectClient = (connectionString: string): EventStoreDBClient =>

@@ -50,7 +50,6 @@ export const runProgram = (
 export interface EmbeddedOptions {
   /** Milliseconds. EventStoreDB's are 2,000. */
   readonly commitTimeoutMs?: number;
-  readonly systemLinks?: boolean;
   /** Files. The store then listens with TLS, as `localhost`. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** A file with one line: name:password. */
@@ -59,9 +58,8 @@ export interface EmbeddedOptions {
 
 type ChildStoreOptions = RunOptions & EmbeddedOptions & { readonly port?: number };
 
-const embeddedArgs = ({ commitTimeoutMs, systemLinks, tls, userFile }: EmbeddedOptions): string[] => [
+const embeddedArgs = ({ commitTimeoutMs, tls, userFile }: EmbeddedOptions): string[] => [
   ...(commitTimeoutMs === undefined ? [] : ['--commit-timeout', String(commitTimeoutMs)]),
-  ...(systemLinks ? ['--system-links'] : []),
   ...(tls ? ['--tls-cert', tls.cert, '--tls-key', tls.key] : []),
   ...(userFile === undefined ? [] : ['--user-file', userFile]),
 ];

@@ -1,14 +1,11 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
 export {
   binaryEvent,
-  eventTypeFilter,
   excludeSystemEvents,
   jsonEvent,
-  persistentSubscriptionToStreamSettingsFromDefaults,
   streamNameFilter,
   type EventStoreDBClient,
 } from '@eventstore/db-client';
@@ -18,4 +15,4 @@ export const connect = (connectionString: string): EventStoreDBClient =>
   EventStoreDBClient.connectionString(connectionString);
 
 /** Generated messages, for calls that the client never makes. */
-export const generated = { sharedPb, streamsGrpc, streamsPb };
+export const generated = { streamsGrpc, streamsPb };

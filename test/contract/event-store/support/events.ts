@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
-import { jsonEvent, type EventStoreDBClient } from './client.js';
+import { binaryEvent, jsonEvent, type EventStoreDBClient } from './client.js';
 
 /** A stream name that no other test uses. */
 export const freshStream = (category = 'thing'): string => `${category}-${randomUUID()}`;
@@ -10,6 +10,9 @@ export const numbered = (count: number, type = 'Counted'): JSONEventData[] =>
   Array.from({ length: count }, (_, n) => jsonEvent({ type, data: { n } }));
 
 export const one = (type = 'Counted'): JSONEventData => jsonEvent({ type, data: { n: 0 } });
+
+/** An event of a size in bytes. */
+export const binaryOf = (bytes: number) => binaryEvent({ type: 'Blob', data: Buffer.alloc(bytes) });
 
 /** Collects all items of an iterable. */
 export const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {

@@ -16,6 +16,8 @@ export const IS_EMBEDDED = !EXTERNAL_URL && !OTHER_STORE;
 export interface StoreUnderTest {
   readonly client: EventStoreDBClient;
   readonly connectionString: string;
+  /** A further client, with a connection of its own. It connects with its first call. */
+  another(): EventStoreDBClient;
 }
 
 export interface LaunchedStore {
@@ -34,9 +36,16 @@ const COMMIT_TIMEOUT_MS = 20_000;
 
 /** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
 export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest => {
-  let client: EventStoreDBClient | undefined;
+  const clients: EventStoreDBClient[] = [];
   let connectionString = '';
   let release = async (): Promise<void> => undefined;
+
+  /** Clients with the same options share one TCP connection. */
+  const another = (): EventStoreDBClient => {
+    const client = connect(`${connectionString}&keepAliveInterval=${10_000 + clients.length}`);
+    clients.push(client);
+    return client;
+  };
 
   beforeAll(async () => {
     if (EXTERNAL_URL) {
@@ -50,21 +59,22 @@ export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest =>
         rmSync(dataDir, { recursive: true, force: true });
       };
     }
-    client = connect(connectionString);
+    another();
   });
 
   afterAll(async () => {
-    await client?.dispose();
+    await Promise.all(clients.map((client) => client.dispose()));
     await release();
   });
 
   return {
     get client() {
-      if (!client) throw new Error('The store is available only within tests.');
-      return client;
+      if (!clients[0]) throw new Error('The store is available only within tests.');
+      return clients[0];
     },
     get connectionString() {
       return connectionString;
     },
+    another,
   };
 };
