@@ -1,7 +1,6 @@
 import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
-import { lastClose } from './audit/statement.js';
 import { creditsEvents, testBookEvents, orderLineEvents } from './contracts/events.js';
 import { namesParts } from './domain/carried.js';
 import { credits } from './domain/credits.decider.js';
@@ -28,7 +27,6 @@ export const createCreditsExecutor = (
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
-    actorFirst: true,
     checkpoint: {
       type: 'PeriodClosed',
       parts: {
@@ -36,7 +34,6 @@ export const createCreditsExecutor = (
         countOf: (event) => (event.type === 'PeriodClosed' ? (event.data.carried?.parts ?? 0) : 0),
         areThose: (event, book) => event.type !== 'PeriodClosed' || namesParts(event.data, book.carried),
       },
-      locate: lastClose,
     },
     datesAscend: { withinMs },
   });

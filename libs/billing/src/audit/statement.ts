@@ -18,7 +18,7 @@ import {
   closes,
   isContradicted,
 } from './book-entry.js';
-import { endOfMonth, startOfMonth, monthBefore, monthOf } from '../domain/calendar.js';
+import { endOfMonth, startOfMonth, monthBefore } from '../domain/calendar.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
@@ -226,20 +226,6 @@ export const findClose = async (store: Reads, stream: string, period: string): P
   const low = await firstSince(store, stream, end, newest.revision);
   const near = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), period);
   return near === undefined ? ((await closeIn(store.read(stream), period)) ?? null) : near;
-};
-
-/**
- * The revision of the close of the month before the newest event's; `none`: the book begins in this month; `null`: it is not
- * where it should be, for example because that month is not closed yet.
- */
-export const lastClose = async (store: Reads, stream: string): Promise<bigint | 'none' | null> => {
-  const [newest] = await collect(store.read(stream, { direction: 'backwards', limit: 1 }));
-  if (!newest) return null;
-  const month = monthOf(at(newest));
-  const low = await firstSince(store, stream, startOfMonth(month), newest.revision);
-  const close = await closeIn(store.read(stream, { from: low, limit: BEFORE_A_CLOSE }), monthBefore(month));
-  if (close) return close.revision;
-  return low === 0n && close === null ? 'none' : null;
 };
 
 /** The revision of the first event since a time, if dates ascend; the newest one: there is none. */

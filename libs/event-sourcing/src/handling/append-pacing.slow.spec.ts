@@ -1,10 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
-import { AppendPacing } from './append-pacing.js';
 
 /** Delays reads and appends unevenly, as a network does. A process that must read first is later than others. */
 const distant = (store: InMemoryEventStore) =>
@@ -50,61 +49,4 @@ it('Two processes that append to one stream without a pause both make progress: 
   const pairs = await Promise.all(Array.from({ length: PAIRS }, () => compete()));
   expect(pairs.flatMap(({ refused }) => refused)).toEqual([]);
   expect(pairs.filter(({ done, logged }) => logged !== done)).toEqual([]);
-});
-
-describe('a process alone on a stream', () => {
-  /** Counts the appends up to the next pause, including the one after it. */
-  const untilPause = (pacing: AppendPacing): number => {
-    for (let count = 1; ; count += 1) if (pacing.approach().pauseMs > 0) return count;
-  };
-
-  it('pauses for others, less often the longer it has been alone', () => {
-    const pacing = new AppendPacing();
-    expect([1, 2, 3, 4].map(() => untilPause(pacing))).toEqual([16, 32, 64, 64]);
-  });
-
-  it('pauses for as long as a read and an append take, whatever the last one took', () => {
-    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
-    try {
-      const pacing = new AppendPacing();
-      const append = (milliseconds: number): void => {
-        pacing.begin();
-        now.mockReturnValue(performance.now() + milliseconds);
-        pacing.end();
-      };
-      const pause = (): number => {
-        for (;;) {
-          const { pauseMs } = pacing.approach();
-          if (pauseMs > 0) return pauseMs;
-        }
-      };
-      for (let n = 0; n < 100; n += 1) append(8);
-      expect(pause()).toBeCloseTo(2 * 8);
-      append(1_000);
-      expect(pause()).toBeCloseTo(2 * (8 + (50 - 8) / 8));
-    } finally {
-      now.mockRestore();
-    }
-  });
-
-  it('reads before each append for five seconds after it met others, then pauses as often as at first', () => {
-    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
-    try {
-      const pacing = new AppendPacing();
-      for (let pauses = 0; pauses < 3; pauses += 1) untilPause(pacing);
-      pacing.sawRivals();
-      now.mockReturnValue(4_999);
-      for (let count = 0; count < 100; count += 1) expect(pacing.approach().contended).toBe(true);
-      now.mockReturnValue(5_000);
-      expect(untilPause(pacing)).toBe(16);
-    } finally {
-      now.mockRestore();
-    }
-  });
-});
-
-it('After a conflict, every other try goes at once, and the others after up to a read and an append', () => {
-  const pacing = new AppendPacing();
-  expect([1, 2, 3, 4].map((attempt) => pacing.pauseAfterConflict(attempt, 1))).toEqual([0, 10, 0, 10]);
-  expect(pacing.pauseAfterConflict(2, 0.5)).toBe(5);
 });

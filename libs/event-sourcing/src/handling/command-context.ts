@@ -15,9 +15,7 @@ export interface CommandContext {
 /** What the executor knows of an event's metadata before the event is encoded. */
 export type Metadata = Omit<EventMetadata, 'schemaVersion' | 'chain'>;
 
-/** @param actorFirst the order of members that some streams have stored from the start */
-export const metadataOf = ({ by, workspaceId, at }: CommandContext, actorFirst = false): Metadata => ({
-  ...(actorFirst && { actor: by.actor }),
+export const metadataOf = ({ by, workspaceId, at }: CommandContext): Metadata => ({
   correlationId: by.correlationId,
   causationId: by.causationId,
   workspaceId,

@@ -42,18 +42,6 @@ describe('What CommandExecutor reads', () => {
       return { state, revision, chain: '', last, workspaceId: metadata.workspaceId };
     };
 
-    it('is decided on without a read', async () => {
-      await add(executorOn(store), 1, 'a');
-      const unread = intercept(store, {
-        read: () => {
-          throw new Error('was read');
-        },
-      });
-      const executor = executorOn(unread, { cachedStreams: 1 });
-      executor.remember('1', folded(40));
-      expect(await add(executor, 2, 'b')).toMatchObject({ kind: 'accepted', state: { total: 42 } });
-    });
-
     it('that another writer has continued is read on', async () => {
       await add(executorOn(store), 1, 'a');
       const executor = executorOn(store, { cachedStreams: 1 });
@@ -67,15 +55,6 @@ describe('What CommandExecutor reads', () => {
   describe('a fresh stream', () => {
     const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
       executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });
-
-    it('is appended to without a read', async () => {
-      const unread = intercept(store, {
-        read: () => {
-          throw new Error('was read');
-        },
-      });
-      expect((await fresh(executorOn(unread), 'a')).kind).toBe('accepted');
-    });
 
     it('that already exists is read, and decided on again', async () => {
       await add(executorOn(store), 1, 'a');
@@ -92,53 +71,6 @@ describe('What CommandExecutor reads', () => {
       });
       expect(refsInLog()).toEqual(['a']);
     });
-  });
-
-  describe('with a cache', () => {
-    it('does not read a cached stream before it appends', async () => {
-      let reads = 0;
-      const counted = intercept(store, {
-        read: (stream, options) => {
-          reads += 1;
-          return store.read(stream, options);
-        },
-      });
-      const executor = executorOn(counted, { cachedStreams: 1 });
-      await add(executor, 1, 'a');
-      expect(await add(executor, 1, 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
-      expect(reads).toBe(1);
-    });
-
-    it('reads only new events after a conflict', async () => {
-      const froms: (bigint | undefined)[] = [];
-      const watched = intercept(store, {
-        read: (stream, options) => {
-          froms.push(options?.from);
-          return store.read(stream, options);
-        },
-      });
-      const executor = executorOn(watched, { cachedStreams: 1 });
-      await add(executor, 1, 'a');
-      await add(executorOn(store), 10, 'rival');
-      expect((await add(executor, 1, 'b')).state.total).toBe(12);
-      expect((await add(executor, 1, 'c')).state.total).toBe(13);
-      expect(froms).toEqual([0n, 1n, 3n]);
-    });
-  });
-
-  it('loads a kept stream by what came since, and keeps what it loaded', async () => {
-    for (const ref of ['a', 'b']) await add(executorOn(store), 1, ref);
-    const { watched, read } = watchedReads();
-    const executor = executorOn(watched, { cachedStreams: 10 });
-    expect((await executor.load('1')).state.total).toBe(2);
-    await add(executorOn(store), 10, 'rival');
-    expect((await executor.load('1')).state.total).toBe(12);
-    expect((await executor.load('1')).state.total).toBe(12);
-    await add(executor, 1, 'c');
-    expect(read).toEqual([0n, 1n, 2n]);
-    // What the executor appended itself is kept, too.
-    expect((await executor.load('1')).state.total).toBe(13);
-    expect(read).toEqual([0n, 1n, 2n]);
   });
 
   describe('with a checkpoint event', () => {

@@ -50,36 +50,12 @@ describe('a stream with thousands of events since its last checkpoint', () => {
   };
   const total = 1_000_000 + Number(LENGTH - CHECKPOINT - 1n);
 
-  it('is read once, from its beginning, when it is known to have no checkpoint', async () => {
+  it('is read twice, and never held whole', async () => {
     const { store, reads } = longStream();
-    const locate = async () => 'none' as const;
-    await new StreamFolder(store, tallyEvents, sum, { type: 'Carried', locate }).read('tally-1', null);
-    expect(reads.slice(1)).toEqual([{ from: 0n, taken: [0n, LENGTH - 1n] }]);
-  });
-
-  it('is folded from the place where the checkpoint is known to be', async () => {
-    const { store, reads } = longStream();
-    const locate = async () => CHECKPOINT;
-    const folder = new StreamFolder(store, tallyEvents, sum, { type: 'Carried', locate });
+    const folder = new StreamFolder(store, tallyEvents, sum, { type: 'Carried' });
     const { state, revision } = await folder.read('tally-1', null);
     expect([state.total, revision]).toEqual([total, LENGTH - 1n]);
     expect(reads).toEqual([
-      // As many as are held at a time, and the one that was too many.
-      { from: undefined, taken: [LENGTH - 1n, LENGTH - 10_001n] },
-      { from: CHECKPOINT, taken: [CHECKPOINT] },
-      { from: CHECKPOINT + 1n, taken: [CHECKPOINT + 1n, LENGTH - 1n] },
-    ]);
-  });
-
-  it.each([
-    ['nobody knows its place', undefined],
-    ['its place is not known yet', async () => null],
-  ])('is read twice when %s, and never held whole', async (_, locate) => {
-    const { store, reads } = longStream();
-    const folder = new StreamFolder(store, tallyEvents, sum, { type: 'Carried', ...(locate && { locate }) });
-    const { state, revision } = await folder.read('tally-1', null);
-    expect([state.total, revision]).toEqual([total, LENGTH - 1n]);
-    expect(reads.slice(1)).toEqual([
       { from: undefined, taken: [LENGTH - 1n, CHECKPOINT] },
       { from: CHECKPOINT, taken: [CHECKPOINT, LENGTH - 1n] },
     ]);

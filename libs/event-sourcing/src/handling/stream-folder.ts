@@ -23,17 +23,6 @@ export interface Checkpoint<E, S> {
     /** Whether the parts in this state, which was folded up to the checkpoint, are those that it names. */
     readonly areThose: (event: E, before: S) => boolean;
   };
-  /**
-   * The revision of the last checkpoint, found without reading all that came since; `none`: the stream has none; `null`:
-   * unknown. Asked only for a stream that has thousands of events since.
-   */
-  readonly locate?: (store: Pick<EventStore, 'read'>, stream: string) => Promise<bigint | 'none' | null>;
-}
-
-/** A fold, and the events that come after it. */
-interface Beginning<S> {
-  readonly from: Folded<S>;
-  readonly events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 }
 
 /** Events of a stream in memory at a time: some 15 MB. */
@@ -63,63 +52,33 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
    * @throws CorruptEvent also for a checkpoint without its parts
    */
   async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
-    const { from, events } = known ? this.after(stream, known) : await this.begin(stream);
-    let loaded = from;
+    let loaded = known ?? this.empty();
+    const events = known ? this.store.read(stream, { from: following(known) }) : await this.begin(stream);
     for await (const stored of events) loaded = this.evolve(loaded, stored);
     return loaded;
   }
 
-  private after(stream: string, from: Folded<S>): Beginning<S> {
-    const { revision } = from;
-    return { from, events: this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n }) };
-  }
-
-  /** The last checkpoint with its parts and the events after it. Of a long stream, few of them are held at a time. */
-  private async begin(stream: string): Promise<Beginning<S>> {
-    const { checkpoint } = this;
-    const empty = this.empty();
-    if (!checkpoint) return this.after(stream, empty);
-    const near = await this.lastCheckpoint(stream, checkpoint, MOST_HELD);
-    if (near.events) return { from: empty, events: near.events };
-    const place = (await checkpoint.locate?.(this.store, stream)) ?? null;
-    if (place === 'none') return this.after(stream, empty);
-    const placed = place === null ? null : await this.lastCheckpoint(stream, checkpoint, MOST_HELD, place);
-    if (place !== null && placed?.events) {
-      const rest = this.store.read(stream, { from: place + 1n });
-      return { from: empty, events: joined(placed.events, rest) };
-    }
-    const { first } = await this.lastCheckpoint(stream, checkpoint, 0);
-    return { from: empty, events: this.store.read(stream, { from: first }) };
-  }
-
   /**
-   * Reads backwards to the last checkpoint and its parts, or to the beginning of the stream.
-   * @param most events to return; 0: none, only where the first is
-   * @param from revision; default: the end
-   * @returns the events in the order of the stream; `null`: there are more
+   * The last checkpoint with its parts, and the events after it. They are read backwards; where there are more of them than
+   * may be held, only their beginning is kept, and they are read again.
    */
-  private async lastCheckpoint(
-    stream: string,
-    { type, parts }: Checkpoint<EventOf<Cat>, S>,
-    most: number,
-    from?: bigint,
-  ): Promise<{ readonly events: readonly StoredEvent[] | null; readonly first: bigint }> {
-    const events: StoredEvent[] = [];
+  private async begin(stream: string): Promise<AsyncIterable<StoredEvent> | Iterable<StoredEvent>> {
+    if (!this.checkpoint) return this.store.read(stream, { from: 0n });
+    const { type, parts } = this.checkpoint;
+    let held: StoredEvent[] | null = [];
     let first = 0n;
     let missing: number | null = null;
-    const options = { direction: 'backwards', ...(from !== undefined && { from }) } as const;
-    for await (const stored of this.store.read(stream, options)) {
+    for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
       const counts = !isSetAside(stored);
       if (missing !== null && counts && stored.type !== parts?.type) break;
-      if (most > 0 && events.length === most) return { events: null, first };
       first = stored.revision;
-      if (most > 0) events.push(stored);
+      if (held && held.push(stored) > MOST_HELD) held = null;
       if (!counts) continue;
       if (missing !== null) missing -= 1;
       else if (stored.type === type) missing = parts?.countOf(decode(this.catalogue, stored)) ?? 0;
       if (missing === 0) break;
     }
-    return { events: most > 0 ? events.reverse() : null, first };
+    return held?.reverse() ?? this.store.read(stream, { from: first });
   }
 
   private evolve(loaded: Folded<S>, stored: StoredEvent): Folded<S> {
@@ -150,7 +109,4 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   }
 }
 
-async function* joined<T>(first: Iterable<T>, then: AsyncIterable<T>): AsyncGenerator<T> {
-  yield* first;
-  yield* then;
-}
+const following = ({ revision }: Folded<unknown>): bigint => (revision === 'no_stream' ? 0n : revision + 1n);
