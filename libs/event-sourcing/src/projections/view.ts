@@ -1,7 +1,6 @@
-import type { FieldDef, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { requireWorkspace } from '../core/event-catalogue.js';
 import type { Recorded } from '../core/event.js';
-import { canCopy, copyRows } from './copy-rows.js';
 
 /** Values of a row's key columns, by column name. */
 export type RowKey = Readonly<Record<string, string | number>>;
@@ -51,12 +50,8 @@ export const foldInto = <Event extends Recorded>(view: View<Event>, events: read
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** New rows, from which on copying them costs less than a statement. */
-const MANY = 64;
-
 /**
- * Reads the affected rows, folds the events, and writes the changes: at most four statements for up to 500 rows. Only
- * the runner that has moved the checkpoint writes the rows, so one that was missing is still missing.
+ * Reads the affected rows, folds the events, and writes the changes: three statements for up to 500 rows.
  * @throws CorruptEvent for an event of another workspace than its row
  */
 export const foldRows = async (client: PoolClient, { view, table, events }: RowFold): Promise<void> => {
@@ -70,7 +65,7 @@ export const foldRows = async (client: PoolClient, { view, table, events }: RowF
     about.push([id, event]);
   }
   if (about.length === 0) return;
-  const { rows: before, fields } = await loadRows(client, view, table, [...keys.values()]);
+  const before = await loadRows(client, view, table, [...keys.values()]);
   const after = new Map<string, Row | null>(before);
   for (const [id, event] of about) {
     const row = after.get(id) ?? null;
@@ -78,18 +73,15 @@ export const foldRows = async (client: PoolClient, { view, table, events }: RowF
     after.set(id, view.evolve(row, event));
   }
 
-  const added: Row[] = [];
   const changed: Row[] = [];
   const removed: RowKey[] = [];
   for (const [id, key] of keys) {
     const row = after.get(id) ?? null;
     if (row === (before.get(id) ?? null)) continue;
     if (row === null) removed.push(key);
-    else (before.has(id) ? changed : added).push(row);
+    else changed.push(row);
   }
   await removeRows(client, view, table, removed);
-  if (added.length >= MANY && canCopy(fields)) await copyRows(client, table, columnsOf(added), added);
-  else changed.push(...added);
   await writeRows(client, view, table, changed);
 };
 
@@ -113,9 +105,9 @@ const loadRows = async (
   view: View,
   table: string,
   keys: readonly RowKey[],
-): Promise<{ rows: ReadonlyMap<string, Row>; fields: readonly FieldDef[] }> => {
+): Promise<ReadonlyMap<string, Row>> => {
   // Not prepared: a migration may add a column meanwhile, and a prepared statement cannot answer with another row.
-  const { rows, fields } = await client.query<Record<string, unknown>>(
+  const { rows } = await client.query<Record<string, unknown>>(
     `select * from ${table} where ${amongKeys(view, table)}`,
     [JSON.stringify(keys)],
   );
@@ -125,7 +117,7 @@ const loadRows = async (
     }
     return [idOf(view, row), row];
   });
-  return { rows: new Map(known), fields };
+  return new Map(known);
 };
 
 /** Rows per statement: keeps its parameter below a few megabytes. */
