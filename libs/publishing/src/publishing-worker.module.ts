@@ -53,7 +53,6 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
     // A completed reading waits for its documents.
     this.work.addConsumer({
       ...processConsumer(publicationProcess, () => Promise.resolve()),
-      prompt: true,
     });
     this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));

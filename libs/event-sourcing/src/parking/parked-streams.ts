@@ -25,8 +25,6 @@ export interface ParkedStream extends Place {
   readonly cause: Place;
   readonly error: string;
   readonly since: Date;
-  /** When it was last tried, in PostgreSQL's text; `null`: somebody has asked for an attempt since. */
-  readonly triedAt: string | null;
 }
 
 interface Row {
@@ -41,7 +39,6 @@ interface Row {
   cause_revision: string;
   error: string;
   parked_at: Date;
-  tried_at: string | null;
 }
 
 /** What a consumer parks together: by default, all its streams with one id, since their events change the same rows. */
@@ -49,7 +46,7 @@ export const keyOf = (consumer: Consumer, event: StoredEvent): string =>
   consumer.keyOf?.(event) ?? (streamId(event.stream) || event.stream);
 
 const COLUMNS = `consumer, key, stream, revision, position, event_id, event_type, cause_stream, cause_revision, error,
-  parked_at, tried_at::text`;
+  parked_at`;
 
 const fromRow = (row: Row): ParkedStream => ({
   consumer: row.consumer,
@@ -62,7 +59,6 @@ const fromRow = (row: Row): ParkedStream => ({
   cause: { stream: row.cause_stream, revision: BigInt(row.cause_revision) },
   error: row.error,
   since: row.parked_at,
-  triedAt: row.tried_at,
 });
 
 /** Parked streams in log order of their first waiting event; at most 1,000 unless one consumer is named. */
@@ -184,22 +180,18 @@ export const keysDue = async (
   return rows.map(({ key }) => key);
 };
 
-/**
- * Records that an event could still not be handled. This counts as an attempt for every stream with the same cause.
- * @param seen when the key had been tried before this attempt: a request that came meanwhile stands
- */
+/** Records that an event could still not be handled. This counts as an attempt for every stream with the same cause. */
 export const stillParked = async (
   pool: Pick<Pool, 'query'>,
   consumer: Consumer,
   key: string,
   event: StoredEvent,
   error: unknown,
-  seen: string | null,
 ): Promise<void> => {
   const cause = causeOfFailure(error, event);
   await pool.query(
     `update event_sourcing.parked_stream
-     set tried_at = case when tried_at::text is not distinct from $9 then now() else tried_at end, error = $3, cause_stream = $4, cause_revision = $5,
+     set error = $3, cause_stream = $4, cause_revision = $5,
          event_id = case when stream = $6 then $7::uuid else event_id end,
          event_type = case when stream = $6 then $8 else event_type end
      where consumer = $1 and key = $2`,
@@ -212,13 +204,12 @@ export const stillParked = async (
       event.stream,
       event.id,
       event.type,
-      seen,
     ],
   );
   await pool.query(
     `update event_sourcing.parked_stream set tried_at = now()
-     where consumer = $1 and cause_stream = $2 and cause_revision = $3::numeric and ($4::text is null or tried_at is not null)`,
-    [consumer.name, cause.stream, String(cause.revision), seen],
+     where consumer = $1 and cause_stream = $2 and cause_revision = $3::numeric`,
+    [consumer.name, cause.stream, String(cause.revision)],
   );
 };
 

@@ -58,19 +58,6 @@ describe('an event that cannot be handled', () => {
     expect(await appliedIds()).toEqual([logIds()[0], logIds()[2]]);
   });
 
-  it('stays parked after a restart: its successors are not applied without it', async () => {
-    await append('bad');
-    const state = { mended: false };
-    const first = start(poisoned(state));
-    await caughtUp('tally.total.v1');
-    await first.stop();
-    state.mended = true;
-    await append('bad', 'a');
-    start(poisoned(state));
-    await caughtUp('tally.total.v1');
-    expect(await totals()).toEqual({ a: 1 });
-  });
-
   it('is tried again by itself; then the stream is handled from there, in order, once', async () => {
     const state = { mended: false };
     await append('bad', 'a', ...Array.from({ length: 230 }, () => 'bad'), 'a');
@@ -216,27 +203,6 @@ describe('an event that cannot be handled', () => {
     expect(await appliedIds()).toEqual(logIds());
     // With several workers, that is normal.
     expect(consumers.logged).toEqual([]);
-  });
-
-  it('is tried again when somebody asks during an attempt', async () => {
-    let attempts = 0;
-    const failing: Consumer = {
-      ...recording,
-      dispatch: async () => {
-        attempts += 1;
-        if (attempts === 4) await askForRetry(consumers.pool, recording.name);
-        if (attempts < 6) throw new RangeError('no');
-      },
-    };
-    await append('bad');
-    // One batch and two attempts park it; the request is for the fourth, and another comes during it.
-    start(failing);
-    await caughtUp(recording.name);
-    await consumers.pool.query(
-      "update event_sourcing.parked_stream set tried_at = now() - interval '1 hour'",
-    );
-    await nothingParked(recording.name);
-    expect(attempts).toBe(6);
   });
 });
 

@@ -65,7 +65,7 @@ export const releaseParked = async (
     else if (size > 1) size = 1;
     else {
       const { event, error } = failed!;
-      await stillParked(pool, consumer, key, event, error, first?.triedAt ?? null);
+      await stillParked(pool, consumer, key, event, error);
       return { outcome: 'still_parked', error: describe(error) };
     }
   }

@@ -56,11 +56,6 @@ export class SetAsideRegister {
 
   constructor(private readonly store: Pick<EventStore, 'read'>) {}
 
-  /** True while there is nothing to look up. */
-  get isEmpty(): boolean {
-    return this.known.size === 0;
-  }
-
   all(): readonly SetAsideEvent[] {
     return [...this.known.values()];
   }
@@ -84,7 +79,7 @@ export class SetAsideRegister {
 
   /** The event, with the decision about it if there is one. */
   marked<E extends Pick<StoredEvent, 'stream' | 'revision' | 'setAside'>>(stored: E): E {
-    const found = this.known.get(keyOf(stored));
+    const found = this.known.size > 0 && this.known.get(keyOf(stored));
     if (!found) return stored;
     const { consumers, by, reason, at } = found;
     return { ...stored, setAside: { consumers, by, reason, at } };
@@ -172,15 +167,16 @@ export const recordSetAside = async (
   }
 };
 
-/**
- * The store, whose events say whether they are set aside: the one place where readers learn of it. While nothing is, events
- * pass through untouched.
- */
+/** The store, whose events say whether they are set aside: the one place where readers learn of it. */
 export const withSetAside = (store: EventStore): EventStore => {
   const register = new SetAsideRegister(store);
-  const marked = (events: AsyncIterable<StoredEvent>): AsyncIterable<StoredEvent> => ({
-    [Symbol.asyncIterator]: () => markedIterator(events[Symbol.asyncIterator](), register),
-  });
+  /** A subscription may wait for hours: it looks at the register when an event arrives. */
+  async function* marked(events: AsyncIterable<StoredEvent>): AsyncGenerator<StoredEvent> {
+    for await (const event of events) {
+      if (!register.isFresh()) await register.refresh();
+      yield register.marked(event);
+    }
+  }
   return {
     async append(stream, expected, events) {
       const result = await store.append(stream, expected, events);
@@ -192,7 +188,7 @@ export const withSetAside = (store: EventStore): EventStore => {
     subscribe(options) {
       const subscription = store.subscribe(options);
       return {
-        [Symbol.asyncIterator]: () => markedOnArrival(subscription[Symbol.asyncIterator](), register),
+        [Symbol.asyncIterator]: () => marked(subscription),
         close: () => subscription.close(),
       };
     },
@@ -200,43 +196,5 @@ export const withSetAside = (store: EventStore): EventStore => {
     end: () => store.end(),
     serverTime: () => store.serverTime(),
     close: () => store.close(),
-  };
-};
-
-/** A subscription may wait for hours: it looks at the register when an event arrives. */
-const markedOnArrival = (
-  source: AsyncIterator<StoredEvent>,
-  register: SetAsideRegister,
-): AsyncIterator<StoredEvent> => ({
-  async next() {
-    const next = await source.next();
-    if (next.done) return next;
-    if (!register.isFresh()) await register.refresh();
-    return { done: false, value: register.marked(next.value) };
-  },
-  return: async () => source.return?.() ?? { done: true, value: undefined },
-});
-
-/** Looks at the register before the first event. A generator would cost every reader a tenth of its rate. */
-const markedIterator = (
-  source: AsyncIterator<StoredEvent>,
-  register: SetAsideRegister,
-): AsyncIterator<StoredEvent> => {
-  const mark = (next: IteratorResult<StoredEvent>): IteratorResult<StoredEvent> =>
-    next.done || register.isEmpty ? next : { done: false, value: register.marked(next.value) };
-  let begun = false;
-  return {
-    next() {
-      if (begun || register.isFresh()) {
-        begun = true;
-        return register.isEmpty ? source.next() : source.next().then(mark);
-      }
-      begun = true;
-      return register
-        .refresh()
-        .then(() => source.next())
-        .then(mark);
-    },
-    return: async () => source.return?.() ?? { done: true, value: undefined },
   };
 };

@@ -17,7 +17,7 @@ export async function* batches(
   source: AsyncIterable<StoredEvent>,
   options: {
     maximum: number;
-    spacingMs: () => number;
+    spacingMs: number;
     quietMs: number;
     quietPosition: () => bigint | null;
     signal: AbortSignal;
@@ -67,7 +67,7 @@ export async function* batches(
         continue;
       }
       if (waiting.length > 0) {
-        notBefore = performance.now() + options.spacingMs();
+        notBefore = performance.now() + options.spacingMs;
         const events = waiting.splice(0, options.maximum);
         wakePump();
         last = events.at(-1)!.position;

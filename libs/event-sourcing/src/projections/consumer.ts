@@ -14,8 +14,6 @@ export interface Consumer {
   readonly categories: readonly string[];
   /** Where its first run starts: at the beginning of the log, or at its current end. */
   readonly birth: 'beginning' | 'now';
-  /** Somebody waits for what it writes: a busy worker does not put its batches off. */
-  readonly prompt?: boolean;
   /**
    * Whether an event of its categories can change anything. The checkpoint moves past other events only with the next
    * one that can, or after a second. Default: all can. Never throws; true for an event that does not decode.

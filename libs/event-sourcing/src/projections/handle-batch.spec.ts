@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { StoreDamaged } from '../store/errors.js';
 import { addedToAppend } from '../testing/tally.js';
@@ -11,7 +10,6 @@ import { ParkedKeys } from '../parking/parked-streams.js';
 const client = { query: async () => ({ rows: [], rowCount: 1 }), release: () => undefined };
 const pool = { ...client, connect: async () => client } as never;
 const log = { warn: () => undefined, error: () => undefined };
-const book = { stream: 'credits-1', revision: 7n, type: 'CreditsAdjusted' };
 
 const stored = (stream: string, position: bigint): StoredEvent => ({
   ...addedToAppend(stream, 'ref'),
@@ -55,16 +53,6 @@ const handle = async (bad: Readonly<Record<string, Error>>, streams: readonly st
 };
 
 describe('an event that fails', () => {
-  it('for a cause that keeps streams parked already is parked at its first failure', async () => {
-    const unreadable = new CorruptEvent(book, 'wrong fields');
-    const bad = { 'reading-1': unreadable, 'reading-2': unreadable, 'reading-3': unreadable };
-    expect(await handle(bad, ['reading-1', 'reading-2', 'reading-3', 'reading-4'])).toEqual({
-      attempts: { 'reading-1': 2, 'reading-2': 1, 'reading-3': 1, 'reading-4': 1 },
-      failed: null,
-      parked: ['reading-1', 'reading-2', 'reading-3'],
-    });
-  });
-
   it.each([
     ['damage in the event store', new StoreDamaged('record 7 is damaged')],
     ['a right that was withdrawn', Object.assign(new Error('Access Denied'), { type: 'access-denied' })],

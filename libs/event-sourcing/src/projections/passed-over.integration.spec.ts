@@ -23,23 +23,6 @@ describe('events that a consumer does not follow', () => {
     expect(await appliedIds()).toEqual([logIds()[1]]);
   });
 
-  it('cost no transaction of their own while others come', async () => {
-    const { pool } = consumers;
-    let transactions = 0;
-    const counted = {
-      query: pool.query.bind(pool),
-      connect: () => {
-        transactions += 1;
-        return pool.connect();
-      },
-    };
-    await append('long', 'a', 'long', 'long', 'b', 'long');
-    start(shortIds, { pool: counted as unknown as typeof pool, batchSize: 1 });
-    await caughtUp(shortIds.name);
-    // One for each event that it follows. The last move of the checkpoint needs none.
-    expect(transactions).toBe(2);
-  });
-
   it('are passed over again after a restart, and the first one that it follows is handled', async () => {
     await append('a');
     const first = start(shortIds);

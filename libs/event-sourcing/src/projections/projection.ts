@@ -13,8 +13,6 @@ export interface ProjectionOf<Catalogues extends readonly EventCatalogue[]> {
   readonly views: readonly View<RecordedOf<Catalogues>>[];
   /** The consumer that maintains these rows with its own, when the projection does not run separately. */
   readonly keptBy?: string;
-  /** Callers wait for its rows: see `Consumer.prompt`. */
-  readonly prompt?: boolean;
   /** Changes to tables outside the views. They run before the rows change; a rebuild skips them. */
   readonly effects?: (event: RecordedOf<Catalogues>) => readonly Statement[];
 }
@@ -31,7 +29,6 @@ export const checkpointOf = ({ name, keptBy }: Projection): string => keptBy ?? 
 
 export const projectionConsumer = (projection: Projection): Consumer => ({
   ...follower(projection, projection.name),
-  prompt: projection.prompt ?? false,
   steps: (events) => {
     const decoded = decodeAll(projection, events);
     if (decoded.length === 0) return [];

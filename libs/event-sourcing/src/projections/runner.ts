@@ -12,9 +12,7 @@ import { beyondTheLog } from './end-of-log.js';
 import { describe } from './describe-error.js';
 import { handleBatch, type HandlingOptions } from './handle-batch.js';
 import { ParkedKeys, keysDue } from '../parking/parked-streams.js';
-import { untilPostgresAnswers } from './postgres-answers.js';
 import { releaseParked } from '../parking/release-parked.js';
-import { spacingByLoad } from './spacing.js';
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;
@@ -26,9 +24,11 @@ export interface RunnerOptions extends HandlingOptions {
   readonly retryParkedMs?: number;
 }
 
-/** A store that is away costs little to ask again, and everything waits for it. */
-const LONGEST_PAUSE_MS = { storeAway: 1_000, otherwise: 15_000 } as const;
+/** A store or database that is away costs little to ask again, and everything waits for it. */
+const LONGEST_PAUSE_MS = { away: 1_000, otherwise: 15_000 } as const;
 const QUIET_MS = 1_000;
+/** The least time between two batches: a transaction costs about as much for one event as for twenty. */
+const SPACING_MS = 100;
 /** How often it looks whether a parked stream is due for another attempt, or an operator asked for one. */
 const RELEASE_MS = 1_000;
 /** It looks this many times less often while nothing is parked, and at its stored checkpoint. */
@@ -39,8 +39,7 @@ const AT_A_TIME = 50;
 
 /**
  * Runs a consumer until the signal aborts. Whether a subscription ends, fails or goes silent, it is reopened from the
- * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s, or 1 s while the event store is away.
- * While PostgreSQL is away, it waits for its first answer, which all consumers of the process share.
+ * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s, or 1 s while a store is away.
  */
 export const runConsumer = async (
   consumer: Consumer,
@@ -64,11 +63,8 @@ export const runConsumer = async (
           { consumer: consumer.name, reason, times },
           'consumer interrupted; it resumes from its checkpoint',
         );
-      // Failures while PostgreSQL was away say nothing about how the next attempt will go.
-      const isOver =
-        !isStoreAway(error) && isDependencyAway(error) && (await untilPostgresAnswers(options.pool, signal));
-      failures = isOver ? 0 : failures + 1;
-      const longest = isStoreAway(error) ? LONGEST_PAUSE_MS.storeAway : LONGEST_PAUSE_MS.otherwise;
+      failures += 1;
+      const longest = isDependencyAway(error) ? LONGEST_PAUSE_MS.away : LONGEST_PAUSE_MS.otherwise;
       const pause = Math.min(longest, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
@@ -145,7 +141,7 @@ const follow = async (
     };
     const source = batches(followed(subscription, consumer, passed), {
       maximum: options.batchSize ?? 256,
-      spacingMs: spacingByLoad(consumer.prompt ?? false),
+      spacingMs: SPACING_MS,
       quietMs: QUIET_MS,
       quietPosition: () => seen,
       signal: ended,

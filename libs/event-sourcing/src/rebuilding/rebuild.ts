@@ -132,7 +132,7 @@ const catchUp = async (
   let events = 0;
   const source = batches(eventsUpTo(store, { categories, after: checkpoint.position, to }), {
     maximum: batchSize,
-    spacingMs: () => FULL_WITHIN_MS,
+    spacingMs: FULL_WITHIN_MS,
     quietMs: 1_000,
     quietPosition: () => null,
     signal: ended,

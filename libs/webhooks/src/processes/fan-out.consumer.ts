@@ -147,7 +147,6 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   name: 'webhooks.fanout.v1',
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
-  prompt: true,
   follows: (event) => isFollowed(CATALOGUES, event),
   keyOf: readingOrStream,
   steps: (events) => fanOutSteps(events, firstPauseMs),

@@ -46,7 +46,6 @@ export const readingProjection = (feed: PublicationFeed) =>
     name: READING_PROJECTION,
     catalogues: [readingEvents, feed],
     views: [readings, results],
-    prompt: true,
     // The erase command has usually done it already. A process killed in between has not.
     effects: ({ type, stream }) =>
       type === 'ReadingErased'
