@@ -285,10 +285,10 @@ const READ_WITHIN_MS = 5_000;
  */
 const checkOrderLines = async (store: EventStore): Promise<readonly Verdict[]> => {
   const giveUpAt = performance.now() + READ_WITHIN_MS;
-  const only = { categories: [orderLineEvents.category] };
+  const categories = [orderLineEvents.category];
   const found: Verdict[] = [];
   let [count, isWhole] = [0, true];
-  for await (const event of store.readAll({ direction: 'backwards', only })) {
+  for await (const event of store.readAll({ direction: 'backwards', categories })) {
     count += 1;
     // A line is one event. Only a further one can be of another workspace than the first.
     const owner = event.revision > 0n ? await ownerOf(store, event.stream) : '';

@@ -303,8 +303,8 @@ export const findUnreadable = async (
   const paid = new PaidReadings();
   const head = await store.head();
   let seen = 0;
-  const only = { categories: FOLLOWED.map(({ category }) => category) };
-  for await (const event of store.readAll({ only })) {
+  const categories = FOLLOWED.map(({ category }) => category);
+  for await (const event of store.readAll({ categories })) {
     if (head === null || event.position > head) break;
     paid.see(event);
     seen += 1;

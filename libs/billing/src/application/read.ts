@@ -1,6 +1,5 @@
-import type { EventStore } from '#event-sourcing/store/event-store.js';
+import type { EventStore, ReadAllOptions } from '#event-sourcing/store/event-store.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import type { StreamSelection } from '#event-sourcing/store/stream-selection.js';
 import type { Progress } from '../contracts/audit.js';
 
 /** Events between two progress reports. */
@@ -81,13 +80,13 @@ export const visitLog = async (
   store: Pick<EventStore, 'head' | 'readAll'>,
   visit: (event: StoredEvent) => void,
   progress?: Progress,
-  only?: StreamSelection,
+  only?: Pick<ReadAllOptions, 'categories'>,
   after: bigint | null = null,
 ): Promise<bigint | null> => {
   const head = await store.head();
   if (head === null) return after;
   const onStep = (_: number, { position }: StoredEvent): void => progress?.(Number(position), Number(head));
-  const events = store.readAll({ after, ...(only && { only }) });
+  const events = store.readAll({ after, ...only });
   await visitAll(events, visit, onStep, ({ position }) => position > head);
   progress?.(Number(head), Number(head));
   return head;

@@ -24,18 +24,22 @@ interface Waiting {
   readonly id: string;
   readonly stream: string;
   readonly expected: ExpectedRevision;
-  /** Of the call to which it was sent. */
-  bank?: Map<string, Waiting>;
+  /** Of the call to which it was sent, with its client. */
+  sent?: { readonly bank: Map<string, Waiting>; readonly by: Promise<StoreClient> };
   isSettled: boolean;
   readonly settle: (outcome: AppendResult | Error) => void;
 }
+
+/** Appends in a row. */
+const MOST_UNANSWERED = 3;
 
 /**
  * Appends with a client of their own, in calls of `Streams.BatchAppend` with the package's messages. Each call has its own
  * bank of waiting appends. The client's own appends have one bank for the process: when one call breaks, it rejects those
  * of all calls, and a late answer to one of them ends the process.
  *
- * Another client opens after an outcome that a node left unknown, because the node may lead no longer.
+ * Another client opens after an outcome that a node left unknown, because the node may lead no longer, and after several
+ * appends in a row without an answer, because the connection may be dead.
  * @param open makes a client; `search`: of the node that leads, since the one that the address names may not
  * @param timeoutMs an append without an answer within this has an unknown outcome; the client enforces no deadline itself
  */
@@ -45,10 +49,12 @@ export const openAppends = (open: (search: boolean) => Promise<StoreClient>, tim
   let search = false;
   let closed = false;
   let current: Promise<StoreClient> | null = null;
+  /** Appends without an answer since the last answer to any. */
+  let unanswered = 0;
 
   const leave = async (left: Promise<StoreClient> | null): Promise<void> => {
     if (left === null || left !== current) return;
-    current = null;
+    [current, unanswered] = [null, 0];
     await left.then(
       (client) => client.close(),
       () => undefined,
@@ -63,6 +69,7 @@ export const openAppends = (open: (search: boolean) => Promise<StoreClient>, tim
     };
     return call
       .on('data', (answer: BatchAppendResp) => {
+        unanswered = 0;
         const asked = waiting.get(textOf(answer.getCorrelationId()));
         if (!asked) return;
         const outcome = outcomeOf(answer, asked);
@@ -90,8 +97,8 @@ export const openAppends = (open: (search: boolean) => Promise<StoreClient>, tim
     try {
       const call = await (await used).appendCall(listen(used));
       if (append.isSettled) return;
-      append.bank = waitingFor.get(call)!;
-      append.bank.set(append.id, append);
+      append.sent = { bank: waitingFor.get(call)!, by: used };
+      append.sent.bank.set(append.id, append);
       call.write(request);
     } catch (error) {
       // The client found no node.
@@ -116,14 +123,16 @@ export const openAppends = (open: (search: boolean) => Promise<StoreClient>, tim
           settle: (outcome) => {
             if (append.isSettled) return;
             append.isSettled = true;
-            append.bank?.delete(id);
+            append.sent?.bank.delete(id);
             clearTimeout(late);
             if (outcome instanceof Error) reject(outcome);
             else resolve(outcome);
           },
         };
         const late = setTimeout(() => {
-          append.settle(noAnswer(`append to ${stream}`, timeoutMs, append.bank !== undefined));
+          append.settle(noAnswer(`append to ${stream}`, timeoutMs, append.sent !== undefined));
+          unanswered += 1;
+          if (append.sent && unanswered >= MOST_UNANSWERED) void leave(append.sent.by);
         }, timeoutMs);
         send(request, append).catch((error: unknown) => append.settle(error as Error));
       }),

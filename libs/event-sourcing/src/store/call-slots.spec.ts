@@ -2,11 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
 
-const CROWD = { mostWaiting: 50, of: 'reads' } as const;
-
 describe('slots of calls', () => {
   it('go to waiting calls in order as others are released', async () => {
-    const slots = new CallSlots(2, 10_000, CROWD);
+    const slots = new CallSlots(2, 10_000);
     const [first] = [await slots.take(), await slots.take()];
     const served: string[] = [];
     const waiting = ['a', 'b'].map((name) => slots.take().then((release) => (served.push(name), release)));
@@ -21,7 +19,7 @@ describe('slots of calls', () => {
   });
 
   it('are refused as unavailable after too long a wait, without losing a slot', async () => {
-    const slots = new CallSlots(1, 20, CROWD);
+    const slots = new CallSlots(1, 20);
     const release = await slots.take();
     await expect(slots.take()).rejects.toBeInstanceOf(StoreUnavailable);
     expect(slots.waiting).toBe(0);
@@ -31,7 +29,7 @@ describe('slots of calls', () => {
   });
 
   it('refuse further calls at once when too many wait', async () => {
-    const slots = new CallSlots(1, 60_000, CROWD);
+    const slots = new CallSlots(1, 60_000);
     const release = await slots.take();
     const waiting = Array.from({ length: 50 }, () => slots.take().then((mine) => mine()));
     await expect(slots.take()).rejects.toBeInstanceOf(StoreUnavailable);

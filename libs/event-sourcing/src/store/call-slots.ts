@@ -1,13 +1,10 @@
 import { StoreUnavailable } from './errors.js';
 
-interface Crowd {
-  /** Callers that may wait for a slot. One more is refused at once. */
-  readonly mostWaiting: number;
-  readonly of: 'reads' | 'appends';
-}
+/** Callers that may wait for each slot. One more is refused at once. */
+const WAITING_PER_SLOT = 50;
 
 /**
- * Limits concurrent calls on one connection. A server accepts 100 calls on a connection and lets further calls wait
+ * Limits concurrent reads on one connection. A server accepts 100 calls on a connection and lets further calls wait
  * without a limit.
  */
 export class CallSlots {
@@ -18,7 +15,6 @@ export class CallSlots {
   constructor(
     private readonly slots: number,
     private readonly waitMs: number,
-    private readonly crowd: Crowd,
   ) {}
 
   get used(): number {
@@ -45,8 +41,9 @@ export class CallSlots {
   }
 
   private slot(): Promise<void> {
-    const full = `${this.slots} ${this.crowd.of} of the event store are under way, and none ended in ${this.waitMs} ms`;
-    if (this.queue.size >= this.crowd.mostWaiting) return Promise.reject(new StoreUnavailable(full, false));
+    const full = `${this.slots} reads of the event store are under way, and none ended in ${this.waitMs} ms`;
+    if (this.queue.size >= this.slots * WAITING_PER_SLOT)
+      return Promise.reject(new StoreUnavailable(full, false));
     return new Promise((resolve, reject) => {
       const mine = (): void => {
         clearTimeout(late);

@@ -10,8 +10,6 @@ import { settledSoon, StoreClient } from './store-client.js';
 export interface ConnectionOptions {
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
-  /** Concurrent reads. */
-  readonly reads: number;
   /** Longest wait of a read for a slot. */
   readonly readTimeoutMs: number;
   readonly appendTimeoutMs: number;
@@ -27,12 +25,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Reads that may wait for each slot. */
-const WAITING_PER_SLOT = 50;
+/** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
+const READS = 60;
 
 /** Opens a connection. It connects with its first call. @throws Error when the address names no node, or files that cannot be read */
 export const openConnection = (options: ConnectionOptions): Connection => {
-  const { connectionString, reads, readTimeoutMs, appendTimeoutMs } = options;
+  const { connectionString, readTimeoutMs, appendTimeoutMs } = options;
   const { nodes, isCluster, ...address } = readAddress(connectionString);
   if (nodes.length === 0) throw new Error('The address of the event store names no node');
   // A file that is missing ends the start, not each call.
@@ -54,7 +52,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
   return {
     located,
     appends,
-    slots: new CallSlots(reads, readTimeoutMs, { mostWaiting: reads * WAITING_PER_SLOT, of: 'reads' }),
+    slots: new CallSlots(READS, readTimeoutMs),
     close: () => {
       closed = true;
       const reading = locating?.then((client) => client.close());
@@ -77,8 +75,7 @@ export const askRole = async (client: StoreClient, withinMs: number): Promise<Ro
   const lastEvent = () =>
     client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
   try {
-    const slot = new CallSlots(1, withinMs, { mostWaiting: 0, of: 'reads' });
-    await readPage(slot, () => Promise.resolve(lastEvent()), withinMs);
+    await readPage(new CallSlots(1, withinMs), () => Promise.resolve(lastEvent()), withinMs);
   } catch (error) {
     const { cause } = error as Error;
     if (cause instanceof NotLeaderError)

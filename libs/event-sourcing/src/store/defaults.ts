@@ -1,7 +1,5 @@
 /** What settings and programs without settings share. Loads no client. */
 export const STORE_DEFAULTS = {
-  /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
-  reads: 60,
   /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */
   stuckAfterMs: 2_500,
   /** A read from a server that sends events slowly fails after this many times the wait for one. */

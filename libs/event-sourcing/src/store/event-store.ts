@@ -1,5 +1,4 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
-import type { StreamSelection } from './stream-selection.js';
 
 /** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
 export type ExpectedRevision = 'no_stream' | bigint;
@@ -24,8 +23,8 @@ export interface ReadAllOptions {
   readonly direction?: 'forwards' | 'backwards';
   /** At most this many events. */
   readonly limit?: number;
-  /** Only these streams. The server sends no others. */
-  readonly only?: StreamSelection;
+  /** Only streams of these categories. The server sends no others. */
+  readonly categories?: readonly string[];
 }
 
 export interface SubscribeOptions {
@@ -79,3 +78,17 @@ export interface EventStore {
 }
 
 export const EVENT_STORE = Symbol('EventStore');
+
+/** The state of a process's connection to the event store, for probes and metrics. */
+export interface StoreConnection {
+  /** Reads fail although the store answers others, and new connections did not help: only a new process may. */
+  readonly beyondHelp: boolean;
+  /** Connections replaced because reads were stuck. */
+  readonly renewals: number;
+  /** Reads waiting for a slot. */
+  readonly waitingReads: number;
+  /** Open calls, by kind. */
+  openCalls(): { readonly read: number; readonly subscription: number; readonly append: number };
+}
+
+export const EVENT_STORE_CONNECTION = Symbol('EventStoreConnection');

@@ -79,14 +79,6 @@ describe('events of some categories up to a position', () => {
     expect(reads()).toBeLessThan(OTHERS);
   });
 
-  it('come so, too, to a slow reader', async () => {
-    const { from, reads } = counting();
-    const to = (await store.head())!;
-    for await (const _ of eventsUpTo(from, { categories: ['tally'], after: null, to }, 5))
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(reads()).toBeLessThan(OTHERS);
-  });
-
   it('are complete when the server reports no checkpoint', async () => {
     const silent = intercept(store, {
       subscribe: ({ after, categories }) => store.subscribe({ after, categories }),

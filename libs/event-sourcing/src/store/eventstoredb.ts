@@ -6,15 +6,13 @@ import { readAddress } from './address.js';
 import { isNotLeader, naming, noAnswer } from './classify.js';
 import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
 import { CLUSTER_WATCH, STORE_DEFAULTS } from './defaults.js';
-import type { EventStore } from './event-store.js';
+import type { EventStore, StoreConnection } from './event-store.js';
 import { eventsUpTo } from './events-up-to.js';
 import { keepConnected } from './kept-connection.js';
-import { afterBarren, pageSizes, readPage, type FiniteRead } from './page.js';
+import { PAGE, readPage, type FiniteRead } from './page.js';
 import { readStream, type ReadEvents, type ReadRequest } from './read-stream.js';
 import { readServerTime } from './server-time.js';
 import type { StoreClient } from './store-client.js';
-import type { StoreConnection } from './store-connection.js';
-import type { StreamSelection } from './stream-selection.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://host:port?tls=false` and the like. */
@@ -23,8 +21,6 @@ export interface EventStoreDbOptions {
   readonly appendTimeoutMs: number;
   /** A read fails when it yields nothing, or gets no slot, for this long. */
   readonly readTimeoutMs: number;
-  /** See {@link STORE_DEFAULTS}. */
-  readonly reads?: number;
   /** See {@link STORE_DEFAULTS}. */
   readonly stuckAfterMs?: number;
   /** Types of events before which operators may truncate a stream. Any other hidden beginning is corrupt. */
@@ -43,7 +39,6 @@ export const openEventStore = async ({
   connectionString,
   appendTimeoutMs,
   readTimeoutMs,
-  reads = STORE_DEFAULTS.reads,
   stuckAfterMs = STORE_DEFAULTS.stuckAfterMs,
   mayBeginWith = new Set(),
   report = () => undefined,
@@ -55,7 +50,6 @@ export const openEventStore = async ({
         connectionString,
         appendTimeoutMs,
         readTimeoutMs,
-        reads,
       }),
     ask: (connection, { isFresh }) =>
       isFresh
@@ -69,47 +63,39 @@ export const openEventStore = async ({
 
   const readEvents: ReadEvents = (request) =>
     kept
-      .observed('read', () => readOnce(kept.current(), request, readTimeoutMs))
+      .observed(() => readOnce(kept.current(), request, readTimeoutMs))
       .catch((error: unknown) => {
         throw naming(request.stream, error);
       });
-  const last = async (count: number): Promise<readonly StoredEvent[]> =>
-    (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
+  const last = (count: number): Promise<readonly StoredEvent[]> => readEvents(endOfLog(count));
 
   const store: EventStoreDb = {
     connection: kept,
 
-    append: (stream, expected, events) =>
-      kept.observed('append', () => kept.current().appends.append(stream, expected, events)),
+    append: (stream, expected, events) => kept.current().appends.append(stream, expected, events),
 
     read: (stream, options = {}) => readStream(readEvents, stream, options, mayBeginWith),
 
-    async *readAll({ after = null, direction = 'forwards', limit = Infinity, only } = {}) {
-      if (only) {
-        yield* readSelected(store, only, after, limit);
+    async *readAll({ after = null, direction = 'forwards', limit = Infinity, categories } = {}) {
+      if (categories) {
+        yield* readCategories(store, categories, after, limit);
         return;
       }
-      const forwards = direction === 'forwards';
-      let [left, reached, least] = [limit, after, 0];
-      for (const size of pageSizes(limit < Infinity)) {
+      let [left, reached] = [limit, after];
+      for (;;) {
         if (left <= 0) return;
         const before = reached;
-        // The server may repeat the event at the start position.
-        const wanted = Math.max(Math.min(size, left), least);
-        const asked = wanted + (before === null ? 0 : 1);
-        // There may be many system events.
-        least = afterBarren(wanted);
-        const page = await readEvents(partOfLog(before, forwards, asked));
+        // There may be many system events, and the server may repeat the event at the start position.
+        const page = await readEvents(partOfLog(before, direction === 'forwards', PAGE));
         for (const event of page) {
-          if (!event || event.position === reached) continue;
+          if (event.position === reached) continue;
           reached = event.position;
           if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
-          least = 0;
           yield event;
           left -= 1;
           if (left <= 0) return;
         }
-        if (page.length < asked || reached === before) return;
+        if (page.length < PAGE || reached === before) return;
       }
     },
 
@@ -140,9 +126,9 @@ export const openEventStore = async ({
 };
 
 /** The server filters subscriptions to the log, and no reads of it. */
-async function* readSelected(
+async function* readCategories(
   store: EventStoreDb,
-  { categories }: StreamSelection,
+  categories: readonly string[],
   after: bigint | null,
   limit: number,
 ): AsyncGenerator<StoredEvent> {
@@ -211,7 +197,7 @@ const readOnce = async (
   connection: Connection,
   request: ReadRequest,
   timeoutMs: number,
-): Promise<readonly (StoredEvent | null)[]> => {
+): Promise<readonly StoredEvent[]> => {
   const start = async () => startRead(await connection.located(), request);
   const read = () => readPage(connection.slots, start, timeoutMs);
   return read().catch(async (error: unknown) => {

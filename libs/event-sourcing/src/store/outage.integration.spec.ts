@@ -36,18 +36,6 @@ describe('a server that stops', () => {
     expect(await collect(port.store.read(stream))).toHaveLength(1);
   });
 
-  it('ends open subscriptions with an error, so that they can be opened again', async () => {
-    const subscription = port.store.subscribe({ after: await port.store.head(), categories: ['tally'] });
-    const reading = collect(subscription);
-    reading.catch(() => undefined);
-    await delay(100);
-    const startAgain = await stopServer();
-    await expect(reading).rejects.toBeInstanceOf(StoreUnavailable);
-    await subscription.close();
-    await startAgain();
-    await appendWhenBack(newStream());
-  });
-
   it('loses no acknowledged event, and settles every append in flight', async () => {
     const inFlight = Array.from({ length: 200 }, () => {
       const stream = newStream('flight');

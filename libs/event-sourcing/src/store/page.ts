@@ -13,27 +13,12 @@ import { readMetadata } from './metadata.js';
 
 /** Most events of one call: limits a reader's memory, and how long a call stays open. */
 export const PAGE = 256;
-/** For a read without a limit: most streams are shorter, and most readers leave early. */
-const FIRST_PAGE = 32;
-const GROWTH = 4;
 
-/**
- * The number of events that each successive call of a read requests.
- * @param limited whether the reader gave a limit
- */
-export function* pageSizes(limited: boolean): Generator<number, never> {
-  for (let size = limited ? PAGE : FIRST_PAGE; ; size = Math.min(PAGE, size * GROWTH)) yield size;
-}
+type AnyResolvedEvent = ResolvedEvent | AllStreamResolvedEvent;
 
-/** The least number of events to request after a page of this size had none of ours. */
-export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GROWTH);
-
-export type AnyResolvedEvent = ResolvedEvent | AllStreamResolvedEvent;
-
-/** @returns `null`: a link whose event is gone */
-export const storedEvent = ({ event }: AnyResolvedEvent): StoredEvent | null => {
-  if (!event) return null;
-  const { id, streamId, revision, position, type, data, metadata, created } = event;
+/** Links are not resolved: each answer has an event. */
+export const storedEvent = ({ event }: AnyResolvedEvent): StoredEvent => {
+  const { id, streamId, revision, position, type, data, metadata, created } = event!;
   const recordedAt = created.getTime();
   return {
     id,
@@ -60,9 +45,9 @@ export const readPage = async (
   slots: CallSlots,
   start: () => Promise<FiniteRead>,
   timeoutMs: number,
-): Promise<readonly (StoredEvent | null)[]> => {
+): Promise<readonly StoredEvent[]> => {
   const release = await slots.take();
-  const events: (StoredEvent | null)[] = [];
+  const events: StoredEvent[] = [];
   let ended = false;
   const call = start();
   try {

@@ -1,7 +1,7 @@
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import type { ReadOptions } from './event-store.js';
-import { pageSizes } from './page.js';
+import { PAGE } from './page.js';
 
 /** A read of one stream, or of the log (`stream: null`). */
 export interface ReadRequest {
@@ -12,7 +12,7 @@ export interface ReadRequest {
   readonly count: number;
 }
 
-export type ReadEvents = (request: ReadRequest) => Promise<readonly (StoredEvent | null)[]>;
+export type ReadEvents = (request: ReadRequest) => Promise<readonly StoredEvent[]>;
 
 /**
  * Reads one stream in pages. The service neither truncates nor deletes streams, so one that lacks its beginning was
@@ -30,8 +30,8 @@ export async function* readStream(
   const forwards = direction === 'forwards';
   const step = forwards ? 1n : -1n;
   let [left, next, isBeginning] = [limit, from, false];
-  for (const size of pageSizes(limit < Infinity)) {
-    const asked = Math.min(size, left);
+  for (;;) {
+    const asked = Math.min(PAGE, left);
     if (asked <= 0 || (next !== undefined && next < 0n)) return;
     const page = await readEvents({
       stream,
@@ -41,11 +41,6 @@ export async function* readStream(
     });
     const before = next;
     for (const stored of page) {
-      // A link whose event is gone has a revision all the same.
-      if (!stored) {
-        if (forwards) next = (next ?? 0n) + 1n;
-        continue;
-      }
       isBeginning = mayBeginWith.has(stored.type);
       if (forwards && !isBeginning && stored.revision > (next ?? 0n))
         throw hiddenBefore(stream, stored.revision);

@@ -72,8 +72,7 @@ export const openSubscription = (
         if (failure) throw failure;
         for await (const answer of await opened) {
           taken += 1;
-          const event = storedEvent(answer);
-          if (event) yield event;
+          yield storedEvent(answer);
           handled = taken;
           report();
         }

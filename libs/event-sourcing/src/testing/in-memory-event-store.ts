@@ -2,7 +2,6 @@ import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
 import { AppendTooLarge, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
-import { isSelected } from '../store/stream-selection.js';
 
 /** EventStoreDB's default for one append: data, metadata and types together. */
 const MOST_BYTES = 1_048_576;
@@ -68,9 +67,9 @@ export class InMemoryEventStore implements EventStore {
     after = null,
     direction = 'forwards',
     limit = Infinity,
-    only,
+    categories,
   }: Parameters<EventStore['readAll']>[0] = {}) {
-    const own = this.log.filter(({ stream }) => !only || isSelected(only, stream));
+    const own = this.log.filter(({ stream }) => categories?.includes(categoryOf(stream)) ?? true);
     const chosen =
       direction === 'forwards'
         ? own.filter(({ position }) => after === null || position > after)

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { StoreConnection } from '#event-sourcing/store/store-connection.js';
+import type { StoreConnection } from '#event-sourcing/store/event-store.js';
 
 /** Metrics of this process's connection to the event store. */
 export const measureStoreConnection = (connection: StoreConnection, registry: Registry): void => {

@@ -1,4 +1,4 @@
-import type { StoreConnection } from '#event-sourcing/store/store-connection.js';
+import type { StoreConnection } from '#event-sourcing/store/event-store.js';
 import { observeContract, assertObserved } from '../../../support/observe-contract.js';
 import { Integrator, until, untilServed } from '../../../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver, type Stack } from '../../../support/index.js';
