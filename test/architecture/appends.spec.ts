@@ -3,11 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { projectPath } from '#platform/project-path.js';
 
 /** Whoever appends: one place decides what an unknown outcome means, for every command of every process. */
-const APPENDS = 'libs/event-sourcing/src/handling/append-surely.ts';
+const APPENDS = 'libs/event-sourcing/src/commands/append-surely.ts';
 /** Stores around a store, which pass an append on. */
 const PASS_ON = [
-  'libs/event-sourcing/src/parking/set-aside.ts',
-  'libs/event-sourcing/src/store/scoped-event-store.ts',
+  'libs/event-sourcing/src/projections/set-aside.ts',
+  'libs/event-sourcing/src/store/event-store.ts',
   'libs/platform/src/telemetry/measured-event-store.ts',
 ];
 /** Not the event store, but a store's own parts and an ops command's store that opens late. */

@@ -1,6 +1,6 @@
 import { correctionEvents, creditsEvents, orderLineEvents } from '#billing/contracts/index.js';
 import type { EventCatalogue } from '#event-sourcing/core/event-catalogue.js';
-import { setAsideEvents } from '#event-sourcing/parking/set-aside.js';
+import { setAsideEvents } from '#event-sourcing/projections/set-aside.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '#readings/contracts/index.js';
 import { webhookEndpointEvents } from '#webhooks/contracts/index.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { monthOf } from '#billing/domain/calendar.js';
 import type { CreditsEventOf } from '#billing/contracts/events.js';
-import { collect } from '#event-sourcing/store/collect.js';
+import { collect } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { peakMiB } from '../bench/service/process-memory.js';
 import { sharedStack, startApi, type StartedProcess, type Stack } from '../support/index.js';

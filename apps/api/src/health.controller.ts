@@ -2,10 +2,15 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
-import { EVENT_STORE, EVENT_STORE_CONNECTION, type EventStore, type StoreConnection } from '#event-sourcing/store/event-store.js';
+import {
+  EVENT_STORE,
+  EVENT_STORE_CONNECTION,
+  type EventStore,
+  type StoreConnection,
+} from '#event-sourcing/store/event-store.js';
 import { Public } from '#platform/auth/authentication.js';
 import { WORKER_ROLES, type WorkerRole } from '#platform/config/settings.js';
 import { DiskReserve } from '#platform/disk/disk-reserve.js';

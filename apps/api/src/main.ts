@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { EVENT_STORE, EVENT_STORE_CONNECTION, type EventStore, type StoreConnection } from '#event-sourcing/store/event-store.js';
+import {
+  EVENT_STORE,
+  EVENT_STORE_CONNECTION,
+  type EventStore,
+  type StoreConnection,
+} from '#event-sourcing/store/event-store.js';
 import { auditRequests } from '#platform/audit/audit-requests.js';
 import { AuditTrail } from '#platform/audit/audit-trail.js';
 import { configHelp, loadConfig } from '#platform/config/load-config.js';

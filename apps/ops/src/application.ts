@@ -1,7 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
-import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { withSetAside } from '#event-sourcing/projections/set-aside.js';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { eventStoreOptions } from '#platform/config/event-store-options.js';

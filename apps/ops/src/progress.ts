@@ -1,5 +1,5 @@
 import type { Progress } from '#billing/contracts/index.js';
-import type { RebuildProgress } from '#event-sourcing/rebuilding/rebuild.js';
+import type { RebuildProgress } from '#event-sourcing/projections/rebuild.js';
 
 /** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
 export const withProgress = async <T>(

@@ -15,8 +15,8 @@ import {
 } from '#event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
-import type { Place } from '#event-sourcing/parking/parked-streams.js';
-import { setAsideEvents } from '#event-sourcing/parking/set-aside.js';
+import type { Place } from '#event-sourcing/projections/parked-streams.js';
+import { setAsideEvents } from '#event-sourcing/projections/set-aside.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '#readings/contracts/index.js';

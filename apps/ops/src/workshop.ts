@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Projection } from '#event-sourcing/projections/projection.js';
-import { REBUILDING_SESSION, Refused, type Workshop } from '#event-sourcing/rebuilding/versions.js';
+import { REBUILDING_SESSION, Refused, type Workshop } from '#event-sourcing/projections/versions.js';
 import { openPool } from '#platform/postgres/pool.js';
 import { projectPath } from '#platform/project-path.js';
 import { PROJECTIONS } from '../../service/src/projections.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { emptiedTables, missingTables } from '#event-sourcing/rebuilding/lost-tables.js';
+import { emptiedTables, missingTables } from '#event-sourcing/projections/lost-tables.js';
 import { expendableTables } from '#platform/postgres/operational-tables.js';
 import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, migratedLibraries, schemaOf } from '#platform/postgres/schemas.js';
 import { MODULES, OPERATIONAL_TABLES } from './modules.js';

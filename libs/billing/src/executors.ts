@@ -1,6 +1,5 @@
-import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
+import { CommandExecutor } from '#event-sourcing/commands/command-executor.js';
+import { type EventStore, scopedEventStore } from '#event-sourcing/store/event-store.js';
 import { creditsEvents, testBookEvents, orderLineEvents } from './contracts/events.js';
 import { namesParts } from './domain/carried.js';
 import { credits } from './domain/credits.decider.js';

@@ -2,7 +2,7 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId, categoryOf } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
 import { view } from '#event-sourcing/projections/view.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { selectEvents, type RecordedOf } from '#event-sourcing/core/event-catalogue.js';
 import {
   creditsEvents,

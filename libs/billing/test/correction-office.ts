@@ -1,7 +1,7 @@
 import { instant } from '#event-sourcing/core/clock.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
-import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { withSetAside } from '#event-sourcing/projections/set-aside.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import {
   CorrectionBooks,

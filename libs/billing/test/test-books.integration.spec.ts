@@ -19,7 +19,7 @@ import {
   SubscribeToPlan,
   VerifyLedger,
 } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 

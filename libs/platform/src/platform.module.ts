@@ -3,7 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
-import { withSetAside } from '#event-sourcing/parking/set-aside.js';
+import { withSetAside } from '#event-sourcing/projections/set-aside.js';
 import { EVENT_STORE, EVENT_STORE_CONNECTION, type EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore, type EventStoreDb } from '#event-sourcing/store/eventstoredb.js';
 import { AuditRecords } from './audit/audit-records.js';

@@ -1,6 +1,5 @@
-import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
+import { CommandExecutor } from '#event-sourcing/commands/command-executor.js';
+import { type EventStore, scopedEventStore } from '#event-sourcing/store/event-store.js';
 import { batchEvents } from './contracts/events.js';
 import { batchDecider } from './domain/batch/batch.decider.js';
 

@@ -4,7 +4,7 @@ import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
 import { view } from '#event-sourcing/projections/view.js';
 import { workspaceEvents } from '#workspaces/contracts/index.js';
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import { webhookEndpointEvents, type DisabledReason, type WebhookEndpointEvent } from './contracts/events.js';
 import { rotated, type EndpointSecret } from './domain/webhook-endpoint.decider.js';
 

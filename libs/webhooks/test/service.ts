@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { requestedBy, type Mode } from '#event-sourcing/core/request-context.js';
 import { systemClock, type Clock } from '#event-sourcing/core/clock.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runConsumer } from '#event-sourcing/projections/runner.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';

@@ -1,5 +1,5 @@
 import type { Recorded } from '#event-sourcing/core/event.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
 import { sql, type Statement } from '#event-sourcing/projections/statement.js';

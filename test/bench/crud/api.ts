@@ -17,7 +17,7 @@ import { APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Request } from 'express';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { transaction } from '#event-sourcing/projections/transaction.js';
+import { transaction } from '#event-sourcing/projections/checkpoint.js';
 import { seal } from '#platform/crypto/sealing.js';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';

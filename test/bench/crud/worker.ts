@@ -1,6 +1,6 @@
 import { run, Logger } from 'graphile-worker';
 import pg from 'pg';
-import { transaction } from '#event-sourcing/projections/transaction.js';
+import { transaction } from '#event-sourcing/projections/checkpoint.js';
 import type { ReadingResult } from '#numerology/index.js';
 import { open, seal } from '#platform/crypto/sealing.js';
 import { composeDocument } from '#publishing/document/compose.js';

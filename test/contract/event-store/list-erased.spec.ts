@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryEvent, connect, jsonEvent } from './support/client.js';
-import { SET_ASIDE_STREAM } from '#event-sourcing/parking/set-aside.js';
+import { SET_ASIDE_STREAM } from '#event-sourcing/projections/set-aside.js';
 import { projectPath } from '#platform/project-path.js';
 import { startEmbeddedChild } from './support/child-store.js';
 

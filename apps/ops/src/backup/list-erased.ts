@@ -1,7 +1,7 @@
 import { lookAt } from '#embedded-event-store/log/look-at.js';
 import type { StoredRecord } from '#embedded-event-store/log/record.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { SetAsideRegister } from '#event-sourcing/parking/set-aside.js';
+import { SetAsideRegister } from '#event-sourcing/projections/set-aside.js';
 import { readMetadata } from '#event-sourcing/store/metadata.js';
 import { Erasures } from './log.js';
 

@@ -12,7 +12,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { Pool } from 'pg';
 import { backUpFolder } from '#embedded-event-store/operator/backup.js';
 import { SILENT } from '#embedded-event-store/operator/progress.js';
-import { beyondTheLog } from '#event-sourcing/projections/end-of-log.js';
+import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { BEARER_SCOPES, expandScopes, WRITABLE_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { parseInstant } from '#platform/http/instant.js';

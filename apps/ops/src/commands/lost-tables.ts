@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Pool, PoolClient } from 'pg';
 import type { Projection } from '#event-sourcing/projections/projection.js';
-import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/transaction.js';
-import { emptyTables } from '#event-sourcing/rebuilding/lost-tables.js';
-import { refill } from '#event-sourcing/rebuilding/refill.js';
-import type { Workshop } from '#event-sourcing/rebuilding/versions.js';
+import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
+import { emptyTables } from '#event-sourcing/projections/lost-tables.js';
+import { refill } from '#event-sourcing/projections/refill.js';
+import type { Workshop } from '#event-sourcing/projections/versions.js';
 import { grantToApplication } from '#platform/postgres/application-rights.js';
 import { migratedLibraries, schemaOf } from '#platform/postgres/schemas.js';
 import {

@@ -9,11 +9,11 @@ import {
   placeText,
   stoppedStreams,
   type Place,
-} from '#event-sourcing/parking/parked-streams.js';
-import { releaseParked } from '#event-sourcing/parking/release-parked.js';
-import { readSetAside, recordSetAside } from '#event-sourcing/parking/set-aside.js';
+} from '#event-sourcing/projections/parked-streams.js';
+import { releaseParked } from '#event-sourcing/projections/release-parked.js';
+import { readSetAside, recordSetAside } from '#event-sourcing/projections/set-aside.js';
 import { projectionConsumer } from '#event-sourcing/projections/projection.js';
-import { forgetVerifications } from '#event-sourcing/rebuilding/versions.js';
+import { forgetVerifications } from '#event-sourcing/projections/versions.js';
 import { AuditRecords } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { MODULES } from '../../../service/src/modules.js';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { categoriesOf, checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
-import { rebuild } from '#event-sourcing/rebuilding/rebuild.js';
-import { rejoinLog } from '#event-sourcing/rebuilding/rejoin-log.js';
-import { replayStream } from '#event-sourcing/rebuilding/replay-stream.js';
-import { switchVersion } from '#event-sourcing/rebuilding/switch.js';
-import { verify, type Verification } from '#event-sourcing/rebuilding/verify.js';
-import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/rebuilding/versions.js';
+import { rebuild } from '#event-sourcing/projections/rebuild.js';
+import { rejoinLog } from '#event-sourcing/projections/rejoin-log.js';
+import { replayStream } from '#event-sourcing/projections/replay-stream.js';
+import { switchVersion } from '#event-sourcing/projections/switch.js';
+import { verify, type Verification } from '#event-sourcing/projections/verify.js';
+import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/projections/versions.js';
 import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
 import { OpsError } from '../ops-error.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
-import { placeText } from '#event-sourcing/parking/parked-streams.js';
+import { placeText } from '#event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { printable } from '#platform/text/printable.js';
 import { OpsError } from '../ops-error.js';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { OpenBook } from '#billing/contracts/index.js';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { SESSION_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { stoppedStreams, type StoppedStream } from '#event-sourcing/parking/parked-streams.js';
+import { stoppedStreams, type StoppedStream } from '#event-sourcing/projections/parked-streams.js';
 import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { faultOf } from '#platform/fault/fault.js';
 import { isUuid } from '#platform/text/uuid.js';

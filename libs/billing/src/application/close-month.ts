@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';

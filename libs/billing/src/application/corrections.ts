@@ -7,12 +7,11 @@ import {
   type IQueryHandler,
 } from '@nestjs/cqrs';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
-import type { Clock } from '#event-sourcing/core/clock.js';
+import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { isSetAside, type Recorded } from '#event-sourcing/core/event.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { GetReadingSummary } from '#readings/contracts/index.js';

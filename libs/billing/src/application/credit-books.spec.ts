@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { instant } from '#event-sourcing/core/clock.js';
+import { instant, ClockUntrusted } from '#event-sourcing/core/clock.js';
 import type { EventToAppend } from '#event-sourcing/core/event.js';
 import { CHAIN_START, nextChain } from '#event-sourcing/core/hash-chain.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { BY, WS, billingProcess } from '../../test/billing-process.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { violations } from '../domain/invariants.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
-import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/trusted-clock.js';
-import type { Outcome } from '#event-sourcing/handling/command-executor.js';
-import type { Folded } from '#event-sourcing/handling/folded.js';
+import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/clock.js';
+import type { Outcome } from '#event-sourcing/commands/command-executor.js';
+import type { Folded } from '#event-sourcing/commands/stream-folder.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';

@@ -1,10 +1,10 @@
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
-import type { Folded } from '#event-sourcing/handling/folded.js';
+import type { Folded } from '#event-sourcing/commands/stream-folder.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import type pg from 'pg';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/clock.js';
 import { type BalanceRow, ReconcilePart, reconciliationOf } from '../audit/reconcile.js';
 import { isCorrection } from '../audit/corrections.js';
 import { byPosition, Settlements, type ReadingFact } from '../audit/settlements.js';

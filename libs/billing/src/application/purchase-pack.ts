@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/clock.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { PurchasePack, type PurchaseResult } from '../contracts/commands.js';
 import { packGrantId } from '../domain/credits.decider.js';

@@ -1,8 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
-import { instant } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';

@@ -3,7 +3,7 @@ import { afterEach, expect, it, jest, beforeEach, describe } from '@jest/globals
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type pg from 'pg';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { auditConfig } from '../../test/audit-config.js';
 import { altered, eventfulBook, WS, rechained, TestBook } from '../../test/book.js';
 import { BookVerifier } from '../audit/verify-book.js';

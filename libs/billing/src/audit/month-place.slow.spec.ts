@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { collect } from '#event-sourcing/store/collect.js';
-import type { EventStore, ReadOptions } from '#event-sourcing/store/event-store.js';
+import { collect, type EventStore, type ReadOptions } from '#event-sourcing/store/event-store.js';
 import { MonthMovementsHandler, StreamMonthMovementsHandler } from '../application/statements.js';
 import { GetMonthMovements, StreamMonthMovements } from '../contracts/audit.js';
 import { createCreditsExecutor } from '../executors.js';

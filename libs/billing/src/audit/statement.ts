@@ -1,7 +1,6 @@
 import type { StoredEvent, Recorded } from '#event-sourcing/core/event.js';
 import { instant } from '#event-sourcing/core/clock.js';
-import { collect } from '#event-sourcing/store/collect.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { collect, type EventStore } from '#event-sourcing/store/event-store.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import type { Accounts, CreditsEvent, Totals, CreditsEventOf } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';

@@ -1,7 +1,7 @@
 import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import type { Folded } from '#event-sourcing/handling/folded.js';
+import type { Folded } from '#event-sourcing/commands/stream-folder.js';
 import type { LedgerReport, MonthItem } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import type { Money } from '../contracts/queries.js';

@@ -1,13 +1,13 @@
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
-import type { Decider } from '#event-sourcing/core/decider.js';
 import {
+  type Decider,
   accept,
   assertNever,
   ignore,
   reject,
   type Decision,
   type Rejection,
-} from '#event-sourcing/core/decision.js';
+} from '#event-sourcing/core/decider.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { PublicationEvent } from '#publishing/contracts/index.js';
 import type {

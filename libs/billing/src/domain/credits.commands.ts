@@ -1,4 +1,4 @@
-import type { Rejection } from '#event-sourcing/core/decision.js';
+import type { Rejection } from '#event-sourcing/core/decider.js';
 import type { Effective } from '../contracts/commands.js';
 import type { PackId, PlanId } from '../contracts/catalogue.js';
 import type { CreditsEventOf } from '../contracts/events.js';

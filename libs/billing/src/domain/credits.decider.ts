@@ -1,5 +1,11 @@
-import type { Decider } from '#event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
+import {
+  type Decider,
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+} from '#event-sourcing/core/decider.js';
 import { instant } from '#event-sourcing/core/clock.js';
 import { PACKS, type PackId, PLANS } from '../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Hold, Subscription } from '../contracts/events.js';

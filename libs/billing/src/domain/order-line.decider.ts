@@ -1,5 +1,4 @@
-import type { Decider } from '#event-sourcing/core/decider.js';
-import { accept, ignore, reject, type Rejection } from '#event-sourcing/core/decision.js';
+import { type Decider, accept, ignore, reject, type Rejection } from '#event-sourcing/core/decider.js';
 import type { OrderLineEvent } from '../contracts/events.js';
 
 /** Whose line it is; `null`: nobody has claimed it. */

@@ -1,4 +1,4 @@
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import {
   ACCOUNTS,
   type Account,

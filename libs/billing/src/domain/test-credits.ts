@@ -1,6 +1,5 @@
 import { instant } from '#event-sourcing/core/clock.js';
-import type { Decider } from '#event-sourcing/core/decider.js';
-import { accept } from '#event-sourcing/core/decision.js';
+import { type Decider, accept } from '#event-sourcing/core/decider.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { balanceOf } from './postings.js';
 import type { CreditsCommand, CreditsRejection } from './credits.commands.js';

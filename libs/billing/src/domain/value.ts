@@ -1,4 +1,4 @@
-import { assertNever, reject } from '#event-sourcing/core/decision.js';
+import { assertNever, reject } from '#event-sourcing/core/decider.js';
 import type { EntryValue } from '../contracts/corrections.js';
 import type { CreditsEvent, CreditsEventOf, Grant } from '../contracts/events.js';
 import { holdOf, type Credits } from './credits.state.js';

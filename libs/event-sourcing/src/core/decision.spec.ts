@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertNever } from './decision.js';
+import { assertNever } from './decider.js';
 
 describe('assertNever', () => {
   it('names the impossible case, without its data', () => {

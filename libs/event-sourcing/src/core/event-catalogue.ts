@@ -1,7 +1,20 @@
 import type { z } from 'zod';
 import { isSetAside, type DomainEvent, type SetAside, type Recorded, type StoredEvent } from './event.js';
-import { findUnstorable } from './storable-text.js';
 import { categoryOf, streamId } from './stream-name.js';
+
+/** Whether PostgreSQL can store the text unchanged: it contains neither U+0000 nor a lone surrogate. */
+export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
+
+/** The path of a text that PostgreSQL cannot store, such as `grants.0.label`; `null` when there is none. */
+export const findUnstorable = (value: unknown): string | null => {
+  if (typeof value === 'string') return isStorable(value) ? null : '';
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findUnstorable(member);
+    if (found !== null) return found === '' ? name : `${name}.${found}`;
+  }
+  return null;
+};
 
 /** Upgrades data from version n to n + 1. Small and pure; never removed. */
 export type Upcaster = (data: unknown) => unknown;

@@ -1,4 +1,9 @@
-import type { Mode } from './mode.js';
+/**
+ * Test resources run the same path as live ones, on a credit book of their own. The two never mix: nothing of one mode
+ * is visible to a caller of the other, or changes it.
+ */
+export const MODES = ['live', 'test'] as const;
+export type Mode = (typeof MODES)[number];
 
 /** The caller of a request, and its cause. Every command carries one, and each of its events records it. */
 export interface RequestContext {

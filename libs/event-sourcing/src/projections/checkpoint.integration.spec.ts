@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { transaction } from '#platform/postgres/pool.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { park, parkedStreams } from '../parking/parked-streams.js';
+import { park, parkedStreams } from './parked-streams.js';
 import { addedToAppend } from '../testing/tally.js';
 import { runSteps, sql } from './statement.js';
 import { consumersUnderTest, recording, uuid } from './testing/consumers-under-test.js';

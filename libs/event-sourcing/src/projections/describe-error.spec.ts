@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { StoreDamaged } from '../store/errors.js';
-import { isEventsFault } from './describe-error.js';
+import { StoreDamaged, isEventsFault } from '../store/errors.js';
 
 const postgres = (code: string) => Object.assign(new Error('no'), { severity: 'ERROR', code });
 const store = (details: object) => Object.assign(new Error('no'), details);

@@ -4,7 +4,7 @@ import { StoreDamaged } from '../store/errors.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
 import { handleBatch } from './handle-batch.js';
-import { ParkedKeys } from '../parking/parked-streams.js';
+import { ParkedKeys } from './parked-streams.js';
 
 /** A pool whose statements all succeed. */
 const client = { query: async () => ({ rows: [], rowCount: 1 }), release: () => undefined };

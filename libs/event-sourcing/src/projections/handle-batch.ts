@@ -1,18 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { isSetAside, type StoredEvent } from '../core/event.js';
-import { isDependencyAway } from '../store/dependency-away.js';
+import { isDependencyAway, describe, isEventsFault } from '../store/errors.js';
 import { CheckpointMoved, advance, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { describe, isEventsFault } from './describe-error.js';
-import {
-  causeOfFailure,
-  keyOf,
-  park,
-  placeText,
-  type ParkedKeys,
-  type Place,
-} from '../parking/parked-streams.js';
+import { causeOfFailure, keyOf, park, placeText, type ParkedKeys, type Place } from './parked-streams.js';
 
 export interface HandlingOptions {
   readonly pool: Pool;

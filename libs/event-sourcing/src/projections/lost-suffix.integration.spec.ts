@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { parkedStreams } from '../parking/parked-streams.js';
-import { rejoinLog } from '../rebuilding/rejoin-log.js';
+import { parkedStreams } from './parked-streams.js';
+import { rejoinLog } from './rejoin-log.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { addedToAppend } from '../testing/tally.js';

@@ -1,18 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { categoryOf } from '../core/stream-name.js';
 import { Recurring } from '../timing/recurring.js';
-import { isStoreAway, StoreUnavailable } from '../store/errors.js';
-import { isDependencyAway } from '../store/dependency-away.js';
+import { isStoreAway, StoreUnavailable, isDependencyAway, describe } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import type { StoredEvent } from '../core/event.js';
 import { batches } from './batches.js';
 import { CheckpointMoved, hasGoneBack, loadCheckpoint, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { beyondTheLog } from './end-of-log.js';
-import { describe } from './describe-error.js';
+import { beyondTheLog } from './consumer-lag.js';
 import { handleBatch, type HandlingOptions } from './handle-batch.js';
-import { ParkedKeys, keysDue } from '../parking/parked-streams.js';
-import { releaseParked } from '../parking/release-parked.js';
+import { ParkedKeys, keysDue } from './parked-streams.js';
+import { releaseParked } from './release-parked.js';
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;

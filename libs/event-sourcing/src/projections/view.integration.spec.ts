@@ -4,7 +4,7 @@ import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { Recorded } from '../core/event.js';
 import { addedToAppend } from '../testing/tally.js';
-import { transaction } from './transaction.js';
+import { transaction } from './checkpoint.js';
 import { foldRows, view, type View } from './view.js';
 
 interface Line {

@@ -5,10 +5,15 @@ import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventToAppend } from '../core/event.js';
-import { classify, noAnswer } from './classify.js';
-import { MOST_APPEND_BYTES } from './defaults.js';
-import { AppendTooLarge, isAccessDenied, StoreUnavailable, WrongExpectedRevision } from './errors.js';
-import type { AppendResult, ExpectedRevision } from './event-store.js';
+import {
+  classify,
+  noAnswer,
+  AppendTooLarge,
+  isAccessDenied,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from './errors.js';
+import { MOST_APPEND_BYTES, type AppendResult, type ExpectedRevision } from './event-store.js';
 import type { AppendCall, StoreClient } from './store-client.js';
 
 /** The appends of one connection. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CallSlots } from './call-slots.js';
+import { CallSlots } from './read-stream.js';
 import { StoreUnavailable } from './errors.js';
 
 describe('slots of calls', () => {

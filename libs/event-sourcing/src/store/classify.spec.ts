@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { classify } from './classify.js';
-import { AppendTooLarge, StoreDamaged, StoreUnavailable } from './errors.js';
-import { isDependencyAway } from './dependency-away.js';
+import { classify, AppendTooLarge, StoreDamaged, StoreUnavailable, isDependencyAway } from './errors.js';
 
 describe('an error of the event store’s client', () => {
   it('that reports data loss is damage, named as the server names it, and no outage', () => {

@@ -2,9 +2,8 @@ import { BACKWARDS, END, NotLeaderError } from '@eventstore/db-client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readAddress } from './address.js';
 import { openAppends, type Appends } from './appends.js';
-import { CallSlots } from './call-slots.js';
+import { CallSlots, readPage } from './read-stream.js';
 import { StoreUnavailable } from './errors.js';
-import { readPage } from './page.js';
 import { settledSoon, StoreClient } from './store-client.js';
 
 export interface ConnectionOptions {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEventStore } from '#embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
-import { collect } from './collect.js';
-import type { EventStore } from './event-store.js';
+import { collect, type EventStore } from './event-store.js';
 import { openEventStore } from './eventstoredb.js';
 import { newEvents } from './testing/store-under-test.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDependencyAway } from './dependency-away.js';
-import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import { isDependencyAway, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 
 const withCode = (code: string, message = '') => Object.assign(new Error(message), { code });
 

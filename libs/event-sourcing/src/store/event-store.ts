@@ -1,4 +1,5 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
+import { categoryOf } from '../core/stream-name.js';
 
 /** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
 export type ExpectedRevision = 'no_stream' | bigint;
@@ -92,3 +93,50 @@ export interface StoreConnection {
 }
 
 export const EVENT_STORE_CONNECTION = Symbol('EventStoreConnection');
+
+/** What settings and programs without settings share. Loads no client. */
+export const STORE_DEFAULTS = {
+  /** When calls fail for this long (ms) while a fresh connection gets answers, the store opens a new one. */
+  stuckAfterMs: 2_500,
+  /** A read from a server that sends events slowly fails after this many times the wait for one. */
+  wholePageFactor: 10,
+} as const;
+
+/**
+ * How soon a process leaves a node that has fallen silent (ms), when the address knows other nodes. They elect another
+ * leader in about 3 s.
+ */
+export const CLUSTER_WATCH = { stuckAfterMs: 1_500, pingWithinMs: 500, quietMs: 250 } as const;
+
+/**
+ * Most bytes of data and metadata in one append: EventStoreDB's default. KurrentDB 26 takes 256 MB, but another server to
+ * which the log may move would refuse what this one took.
+ */
+export const MOST_APPEND_BYTES = 1_048_576;
+
+/** All events of a bounded read. */
+export const collect = async <E>(events: AsyncIterable<E>): Promise<E[]> => {
+  const all: E[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+};
+
+/**
+ * The store as one module sees it. The module reads everything and appends only to its own categories, so it cannot write
+ * another module's history.
+ */
+export const scopedEventStore = (store: EventStore, ownCategories: readonly string[]): EventStore => ({
+  append(stream, expected, events) {
+    if (!ownCategories.includes(categoryOf(stream))) {
+      throw new TypeError(`Only ${ownCategories.join(', ')} streams may be appended to here, not ${stream}`);
+    }
+    return store.append(stream, expected, events);
+  },
+  read: (stream, options) => store.read(stream, options),
+  readAll: (options) => store.readAll(options),
+  subscribe: (options) => store.subscribe(options),
+  head: () => store.head(),
+  end: () => store.end(),
+  serverTime: () => store.serverTime(),
+  close: () => store.close(),
+});

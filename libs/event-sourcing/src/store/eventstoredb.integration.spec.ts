@@ -2,10 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
-import { collect } from './collect.js';
+import { collect } from './event-store.js';
 import { AppendTooLarge } from './errors.js';
-import { ageOf } from './record-age.js';
-import { serverClockAt } from './server-time.js';
+import { ageOf, serverClockAt } from './server-time.js';
 import { addedToAppend } from '../testing/tally.js';
 import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
@@ -78,7 +77,6 @@ describe('append and read', () => {
     expect(await collect(port.store.read(newStream()))).toEqual([]);
     expect(await collect(port.store.read(newStream(), { direction: 'backwards' }))).toEqual([]);
   });
-
 });
 
 describe('the log', () => {

@@ -3,14 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
 import { beforeDeadline } from '../timing/deadline.js';
 import { readAddress } from './address.js';
-import { isNotLeader, naming, noAnswer } from './classify.js';
+import { isNotLeader, naming, noAnswer } from './errors.js';
 import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
-import { CLUSTER_WATCH, STORE_DEFAULTS } from './defaults.js';
-import type { EventStore, StoreConnection } from './event-store.js';
+import { CLUSTER_WATCH, STORE_DEFAULTS, type EventStore, type StoreConnection } from './event-store.js';
 import { eventsUpTo } from './events-up-to.js';
 import { keepConnected } from './kept-connection.js';
-import { PAGE, readPage, type FiniteRead } from './page.js';
-import { readStream, type ReadEvents, type ReadRequest } from './read-stream.js';
+import {
+  PAGE,
+  readPage,
+  type FiniteRead,
+  readStream,
+  type ReadEvents,
+  type ReadRequest,
+} from './read-stream.js';
 import { readServerTime } from './server-time.js';
 import type { StoreClient } from './store-client.js';
 

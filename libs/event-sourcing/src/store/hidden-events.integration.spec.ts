@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
-import { collect } from './collect.js';
-import type { ReadOptions } from './event-store.js';
+import { collect, type ReadOptions } from './event-store.js';
 import { softDelete, tombstone } from './testing/administrator.js';
 import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 

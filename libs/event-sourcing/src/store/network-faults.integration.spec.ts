@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../testing/cluster.js';
 import type { Relay } from '../testing/relay.js';
-import { collect } from './collect.js';
+import { collect } from './event-store.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { startServer, type StartedServer } from './testing/server-under-test.js';
 import { newStream } from './testing/store-under-test.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { collect } from './collect.js';
+import { collect } from './event-store.js';
 import { StoreUnavailable } from './errors.js';
 import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 

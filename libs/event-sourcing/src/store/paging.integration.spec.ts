@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { addedToAppend } from '../testing/tally.js';
-import { collect } from './collect.js';
-import type { EventStore, ReadOptions } from './event-store.js';
+import { collect, type EventStore, type ReadOptions } from './event-store.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 
 /** Enough events for several pages of the largest size. */

@@ -1,7 +1,169 @@
-import { CorruptEvent } from '../core/event-catalogue.js';
+import {
+  StreamNotFoundError,
+  type AllStreamResolvedEvent,
+  type ResolvedEvent,
+  type StreamingRead,
+} from '@eventstore/db-client';
+import { StoreUnavailable, classify, noAnswer } from './errors.js';
 import type { StoredEvent } from '../core/event.js';
-import type { ReadOptions } from './event-store.js';
-import { PAGE } from './page.js';
+import { STORE_DEFAULTS, type ReadOptions } from './event-store.js';
+import { readMetadata } from './metadata.js';
+import { CorruptEvent } from '../core/event-catalogue.js';
+
+/** Callers that may wait for each slot. One more is refused at once. */
+const WAITING_PER_SLOT = 50;
+
+/**
+ * Limits concurrent reads on one connection. A server accepts 100 calls on a connection and lets further calls wait
+ * without a limit.
+ */
+export class CallSlots {
+  private taken = 0;
+  private readonly queue = new Set<() => void>();
+
+  /** @param waitMs longest wait for a slot */
+  constructor(
+    private readonly slots: number,
+    private readonly waitMs: number,
+  ) {}
+
+  get used(): number {
+    return this.taken;
+  }
+
+  /** Waiting callers. */
+  get waiting(): number {
+    return this.queue.size;
+  }
+
+  /**
+   * Resolves with the function that releases the slot; a second call has no effect.
+   * @throws StoreUnavailable when none was free in time
+   */
+  async take(): Promise<() => void> {
+    if (this.taken < this.slots) this.taken += 1;
+    else await this.slot();
+    let held = true;
+    return () => {
+      if (held) this.giveBack();
+      held = false;
+    };
+  }
+
+  private slot(): Promise<void> {
+    const full = `${this.slots} reads of the event store are under way, and none ended in ${this.waitMs} ms`;
+    if (this.queue.size >= this.slots * WAITING_PER_SLOT)
+      return Promise.reject(new StoreUnavailable(full, false));
+    return new Promise((resolve, reject) => {
+      const mine = (): void => {
+        clearTimeout(late);
+        resolve();
+      };
+      const late = setTimeout(() => {
+        this.queue.delete(mine);
+        reject(new StoreUnavailable(full, false));
+      }, this.waitMs);
+      this.queue.add(mine);
+    });
+  }
+
+  /** The slot goes to the caller that has waited longest. */
+  private giveBack(): void {
+    const [next] = this.queue;
+    if (!next) {
+      this.taken -= 1;
+      return;
+    }
+    this.queue.delete(next);
+    next();
+  }
+}
+
+/** Most events of one call: limits a reader's memory, and how long a call stays open. */
+export const PAGE = 256;
+
+type AnyResolvedEvent = ResolvedEvent | AllStreamResolvedEvent;
+
+/** Links are not resolved: each answer has an event. */
+export const storedEvent = ({ event }: AnyResolvedEvent): StoredEvent => {
+  const { id, streamId, revision, position, type, data, metadata, created } = event!;
+  const recordedAt = created.getTime();
+  return {
+    id,
+    stream: streamId,
+    revision,
+    position: position?.commit ?? 0n,
+    type,
+    data: data instanceof Uint8Array ? Buffer.from(data).toString() : data,
+    metadata: readMetadata(metadata, recordedAt),
+    recordedAt,
+  };
+};
+
+export type FiniteRead = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
+
+/**
+ * The events of one finite call, received as fast as they arrive. So the call is closed while the reader works, and a
+ * reader that stops leaves nothing open. A stream that does not exist has none.
+ * @param start makes the call once the client has found its node
+ * @param timeoutMs longest wait for a slot, and then for each event
+ * @throws StoreUnavailable
+ */
+export const readPage = async (
+  slots: CallSlots,
+  start: () => Promise<FiniteRead>,
+  timeoutMs: number,
+): Promise<readonly StoredEvent[]> => {
+  const release = await slots.take();
+  const events: StoredEvent[] = [];
+  let ended = false;
+  const call = start();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => reject(noAnswer('a read', timeoutMs, false));
+      const silent = setTimeout(() => {
+        // If the process itself was busy, take the events that have arrived first.
+        const seen = events.length;
+        setImmediate(() => setImmediate(() => (events.length > seen ? silent.refresh() : giveUp())));
+      }, timeoutMs);
+      const endless = setTimeout(giveUp, timeoutMs * STORE_DEFAULTS.wholePageFactor);
+      const over = (settle: () => void): void => {
+        clearTimeout(silent);
+        clearTimeout(endless);
+        settle();
+      };
+      const end = (): void => {
+        ended = true;
+        over(resolve);
+      };
+      const receive = (stream: FiniteRead): void =>
+        void stream
+          .on('data', (answer: AnyResolvedEvent) => {
+            events.push(storedEvent(answer));
+            silent.refresh();
+          })
+          .on('end', end)
+          .on('error', (error) => (error instanceof StreamNotFoundError ? end() : over(() => reject(error))))
+          .on('close', () => over(() => reject(new StoreUnavailable('The read was cut off', false))));
+      call.then(receive, (error: unknown) =>
+        over(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      );
+    });
+    return events;
+  } catch (error) {
+    throw classify(error, false);
+  } finally {
+    // While the client looks for a node, the call has not started: it keeps its slot until it is cancelled.
+    if (ended) release();
+    else void call.then(leave).then(release, release);
+  }
+};
+
+/** Destroying the stream alone would leave the call open as long as the server has more to send. */
+const leave = (stream: FiniteRead): Promise<void> => {
+  stream.destroy();
+  return stream.cancel();
+};
 
 /** A read of one stream, or of the log (`stream: null`). */
 export interface ReadRequest {

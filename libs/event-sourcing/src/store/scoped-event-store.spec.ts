@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { addedToAppend } from '../testing/tally.js';
-import { scopedEventStore } from './scoped-event-store.js';
+import { scopedEventStore } from './event-store.js';
 
 const store = new InMemoryEventStore();
 const scoped = scopedEventStore(store, ['tally', 'sum']);

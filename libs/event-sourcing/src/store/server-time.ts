@@ -1,7 +1,8 @@
 import { connect } from 'node:http2';
 import { readAddress, type StoreAddress } from './address.js';
 import { StoreUnavailable } from './errors.js';
-import type { ServerTime } from './event-store.js';
+import type { ServerTime, EventStore } from './event-store.js';
+import type { StoredEvent } from '../core/event.js';
 
 /** A quantity known to lie between two bounds, in milliseconds. */
 export interface Interval {
@@ -68,3 +69,18 @@ const askNode = (address: StoreAddress, node: string): Promise<ServerTime | null
         reject(new Error('closed'));
       });
   });
+
+/**
+ * How long ago the store recorded an event that was just read (ms): a difference on the store's clock, so that no other
+ * machine's clock matters.
+ * @param otherwise the time for a store that shows no clock (ms since the epoch)
+ */
+export const ageOf = async (
+  { recordedAt, metadata }: Pick<StoredEvent, 'recordedAt' | 'metadata'>,
+  store: Pick<EventStore, 'serverTime'>,
+  otherwise = Date.now(),
+): Promise<number> => {
+  const shown = await store.serverTime().catch(() => null);
+  const now = shown ? serverClockAt(shown, performance.now()).least : otherwise;
+  return Math.max(0, now - (recordedAt ?? Date.parse(metadata.occurredAt)));
+};

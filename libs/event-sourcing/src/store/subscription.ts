@@ -1,7 +1,7 @@
 import { excludeSystemEvents, START, streamNameFilter, type Filter } from '@eventstore/db-client';
-import { classify, noAnswer } from './classify.js';
+import { classify, noAnswer } from './errors.js';
 import type { EventSubscription, SubscribeOptions } from './event-store.js';
-import { storedEvent } from './page.js';
+import { storedEvent } from './read-stream.js';
 import { settledSoon, type StoreClient } from './store-client.js';
 
 export interface OpenSubscription extends EventSubscription {

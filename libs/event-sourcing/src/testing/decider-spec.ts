@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { fold, type Decider } from '../core/decider.js';
-import type { Rejection } from '../core/decision.js';
+import { fold, type Decider, type Rejection } from '../core/decider.js';
 import type { DomainEvent } from '../core/event.js';
 
 /**

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Decider } from '../core/decider.js';
-import { accept, ignore, reject, type Rejection } from '../core/decision.js';
+import { type Decider, accept, ignore, reject, type Rejection } from '../core/decider.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import type { EventToAppend, Recorded } from '../core/event.js';
 import { view } from '../projections/view.js';
 import { requestedBy } from '../core/request-context.js';
-import type { CommandContext } from '../handling/command-context.js';
+import type { CommandContext } from '../commands/prepare-event.js';
 
 /** The smallest stream with every kind of decision: a sum that must not fall below zero. For the kernel's specs. */
 export const tallyEvents = eventCatalogue('tally', {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { livemodeOf, seesMode } from './livemode.js';
 
 it('tells which mode a caller sees', () => {

@@ -1,4 +1,4 @@
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { Principal } from './authentication.js';
 
 export const modeOf = (livemode: boolean): Mode => (livemode ? 'live' : 'test');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STORE_DEFAULTS } from '#event-sourcing/store/defaults.js';
+import { STORE_DEFAULTS } from '#event-sourcing/store/event-store.js';
 import { postgresUrl } from './postgres-url.js';
 import { count, days, milliseconds, setting, span, wholeNumber } from './setting.js';
 

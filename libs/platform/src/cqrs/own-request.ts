@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Mode } from '#event-sourcing/core/mode.js';
-import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
+import { type Mode, requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
 
 /**
  * The context of a request without an id: an operator's, or one whose events have always had their own id.

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Pool } from 'pg';
-import { beyondTheLog } from '#event-sourcing/projections/end-of-log.js';
+import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { sharedAnswer } from '../async/shared-answer.js';
 import { within } from '../async/within.js';

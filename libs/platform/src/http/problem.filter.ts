@@ -9,8 +9,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
-import { isStoreAway } from '#event-sourcing/store/errors.js';
+import { isDependencyAway, isStoreAway } from '#event-sourcing/store/errors.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
 import { allowedMethods } from './allowed-methods.js';

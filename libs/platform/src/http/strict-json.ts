@@ -1,4 +1,4 @@
-import { isStorable } from '#event-sourcing/core/storable-text.js';
+import { isStorable } from '#event-sourcing/core/event-catalogue.js';
 import { MOST_ERRORS, cut, invalidRequest, Problem, type FieldError } from './problem.js';
 
 const MAXIMUM_DEPTH = 8;

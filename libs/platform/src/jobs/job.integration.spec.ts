@@ -7,7 +7,7 @@ import { runSteps, type Statement } from '#event-sourcing/projections/statement.
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { openPool, transaction } from '../postgres/pool.js';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 import { NotDueYet } from './not-due-yet.js';

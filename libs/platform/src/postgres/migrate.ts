@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/transaction.js';
+import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
 import { grantToApplication } from './application-rights.js';
 import { migrationsOf } from './pending-migrations.js';
 import { openPool } from './pool.js';

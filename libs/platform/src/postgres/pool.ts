@@ -83,4 +83,4 @@ const prepareSession =
       end;
     end $$`);
 
-export { transaction } from '#event-sourcing/projections/transaction.js';
+export { transaction } from '#event-sourcing/projections/checkpoint.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { faultOf } from '../fault/fault.js';

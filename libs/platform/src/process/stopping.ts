@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 
 /** A process that has not stopped by then exits; others take over its work when its leases expire. */
 const STOP_WITHIN_MS = 9_500;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { instant } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import type { Due, RetentionRun, RetentionStatus } from './retention-status.js';
 import { repeatedWork } from '../work/repeated-work.js';
 import type { WorkLoop } from '../work/work-registry.js';

@@ -1,4 +1,4 @@
-import { describe } from '#event-sourcing/projections/describe-error.js';
+import { describe } from '#event-sourcing/store/errors.js';
 
 /** An error as a line of the log has it. */
 export interface ErrorLine {

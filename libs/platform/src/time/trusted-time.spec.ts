@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ServerTime } from '#event-sourcing/store/event-store.js';
 import { TrustedTime } from './trusted-time.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '#event-sourcing/core/clock.js';
-import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { type Clock, ClockUntrusted, type TrustedClock } from '#event-sourcing/core/clock.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { serverClockAt, type Interval } from '#event-sourcing/store/server-time.js';

@@ -3,10 +3,9 @@ import type { Registry } from 'prom-client';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import type { Consumer } from '#event-sourcing/projections/consumer.js';
-import { beyondTheLog } from '#event-sourcing/projections/end-of-log.js';
-import { collect } from '#event-sourcing/store/collect.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { ageOf } from '#event-sourcing/store/record-age.js';
+import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
+import { collect, type EventStore } from '#event-sourcing/store/event-store.js';
+import { ageOf } from '#event-sourcing/store/server-time.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
 /** Maximum number of events to read at once behind a consumer: a lag of this value means at least this many. */

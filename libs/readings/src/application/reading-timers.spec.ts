@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';

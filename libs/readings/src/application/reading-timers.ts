@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/clock.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';

@@ -1,4 +1,4 @@
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { Problem, invalidRequest } from '#platform/http/problem.js';
 import {
   TEST_OUTCOME,

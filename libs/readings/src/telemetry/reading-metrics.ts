@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { LOGGER } from '#platform/tokens.js';

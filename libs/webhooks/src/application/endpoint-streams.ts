@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CommandExecutor, type Outcome } from '#event-sourcing/handling/command-executor.js';
-import { type EventStore, EVENT_STORE } from '#event-sourcing/store/event-store.js';
-import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
+import { CommandExecutor, type Outcome } from '#event-sourcing/commands/command-executor.js';
+import { type EventStore, EVENT_STORE, scopedEventStore } from '#event-sourcing/store/event-store.js';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { isSetAside, type Recorded } from '#event-sourcing/core/event.js';

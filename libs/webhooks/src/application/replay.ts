@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { inSteps } from '#platform/retention/rows.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';

@@ -1,5 +1,5 @@
 import { Query, Command } from '#platform/cqrs/message.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import type { DeliveredType, PublicEventType } from './events.js';
 import type { EndpointRefusal, NoLongerKept, ReplayNotFound, ReplayRefusal } from './refusals.js';

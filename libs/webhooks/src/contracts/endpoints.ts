@@ -1,6 +1,5 @@
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode, RequestContext } from '#event-sourcing/core/request-context.js';
 import { Command, Query } from '#platform/cqrs/message.js';
-import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { DisabledReason, PublicEventType, NoticeType } from './events.js';
 import type { ChangeRefusal, EndpointLimitReached, UrlRefusal } from './refusals.js';
 

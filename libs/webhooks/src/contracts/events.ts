@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';

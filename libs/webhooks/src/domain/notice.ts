@@ -1,4 +1,4 @@
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';

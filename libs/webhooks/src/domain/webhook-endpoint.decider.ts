@@ -1,7 +1,13 @@
-import type { Mode } from '#event-sourcing/core/mode.js';
-import { assertNever, accept, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
+import {
+  assertNever,
+  accept,
+  ignore,
+  reject,
+  type Decision,
+  type Decider,
+} from '#event-sourcing/core/decider.js';
 import { instant } from '#event-sourcing/core/clock.js';
-import type { Decider } from '#event-sourcing/core/decider.js';
 import type {
   PublicEventType,
   NoticeType,

@@ -12,7 +12,7 @@ import {
   Max,
   Min,
 } from 'class-validator';
-import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import type { Principal } from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import type { SelfChecking } from '#platform/http/body.pipe.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import type { Problem } from '#platform/http/problem.js';
 import { readChoice, readModes } from './query-parameters.js';
 

@@ -1,7 +1,7 @@
 import { ApiQuery } from '@nestjs/swagger';
 import { modeOf } from '#platform/auth/livemode.js';
 import type { Principal } from '#platform/auth/authentication.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { invalidParameter } from '#platform/http/query-parameters.js';
 import { isUuid } from '#platform/text/uuid.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { DELIVERY_STATUSES, REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/deliveries.js';
 import type { WebhookEndpointRecord, QueueHealthRecord, EndpointStats } from '../contracts/endpoints.js';

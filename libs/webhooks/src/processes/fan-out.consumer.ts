@@ -1,4 +1,4 @@
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { streamId, categoryOf } from '#event-sourcing/core/stream-name.js';
 import { sql, type Statement, type Step } from '#event-sourcing/projections/statement.js';

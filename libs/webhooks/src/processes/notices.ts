@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { QueryBus } from '@nestjs/cqrs';
-import { instant } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { runSteps, sql } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';

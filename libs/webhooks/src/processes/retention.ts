@@ -3,8 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { Inject } from '@nestjs/common';
 import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { instant } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 import {

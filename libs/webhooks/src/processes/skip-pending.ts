@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { Statement } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { copyOut } from '#platform/postgres/copy.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { CLOCK } from '#platform/tokens.js';

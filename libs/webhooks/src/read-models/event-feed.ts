@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler, type QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { GetExternalId } from '#readings/contracts/index.js';
 import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../contracts/deliveries.js';

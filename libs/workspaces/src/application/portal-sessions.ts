@@ -3,7 +3,7 @@ import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UnansweredAppends } from '#event-sourcing/testing/unanswered-appends.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { RevokedKeys } from '../authentication/api-key.authenticator.js';
 import {

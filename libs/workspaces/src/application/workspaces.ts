@@ -2,9 +2,8 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { CommandExecutor } from '#event-sourcing/handling/command-executor.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { scopedEventStore } from '#event-sourcing/store/scoped-event-store.js';
+import { CommandExecutor } from '#event-sourcing/commands/command-executor.js';
+import { type EventStore, scopedEventStore } from '#event-sourcing/store/event-store.js';
 import { CLOCK } from '#platform/tokens.js';
 import {
   ChoosePaper,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { apiKeyText, makeApiKey, parseApiKey, RANDOM_BYTES, type NewApiKey } from '../domain/api-key.js';
 import type { NotificationHandlers, Notifications } from '#platform/postgres/notifications.js';
 import { readNetwork } from '../contracts/networks.js';

@@ -3,7 +3,7 @@ import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import type { Principal } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { byWorkspace, event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-catalogue.js';
-import { type Mode, MODES } from '#event-sourcing/core/mode.js';
-import type { RequestContext } from '#event-sourcing/core/request-context.js';
+import { type Mode, MODES, type RequestContext } from '#event-sourcing/core/request-context.js';
 import { Command, Query } from '#platform/cqrs/message.js';
 
 /** What a workspace may choose for its PDFs; `by-locale`: A4 for `fr-FR`, US Letter for `en-US`. */

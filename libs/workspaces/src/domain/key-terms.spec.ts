@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '#event-sourcing/core/decider.js';
-import { MODES, type Mode } from '#event-sourcing/core/mode.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { API_KEY_SCOPES, ORDINARY_SCOPES } from '#platform/auth/scopes.js';
 import { isWithin, readNetwork } from '../contracts/networks.js';
 import { OPERATOR, type ApiKeyTerms, type AskedTerms } from '../contracts/index.js';

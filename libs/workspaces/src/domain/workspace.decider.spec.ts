@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { given } from '#event-sourcing/testing/decider-spec.js';
 import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { OPERATOR, type ApiKeyTerms, type KeyManager, type WorkspaceEvent } from '../contracts/index.js';

@@ -1,14 +1,14 @@
 import { instant } from '#event-sourcing/core/clock.js';
-import type { Decider } from '#event-sourcing/core/decider.js';
 import {
+  type Decider,
   accept,
   assertNever,
   type Decision,
   ignore,
   reject,
   type Rejection,
-} from '#event-sourcing/core/decision.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+} from '#event-sourcing/core/decider.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import {
   type ApiKeyTerms,
   type AskedTerms,

@@ -18,7 +18,7 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
-import { type Mode, MODES } from '#event-sourcing/core/mode.js';
+import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { Accepts, API_KEY_CHALLENGE, Caller, type Principal } from '#platform/auth/authentication.js';
 import {
   API_KEY_SCOPES,

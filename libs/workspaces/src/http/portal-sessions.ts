@@ -4,7 +4,7 @@ import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema, ApiTags } fr
 import { IsArray, IsDefined, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE, SESSION_SCOPES } from '#platform/auth/scopes.js';
 import { IfSent, IfSentAndNotNull, listType, required, stringType } from '#platform/http/body-rules.js';

@@ -3,7 +3,7 @@ import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
-import { type Mode, MODES } from '#event-sourcing/core/mode.js';
+import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';

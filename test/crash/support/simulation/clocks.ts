@@ -1,4 +1,4 @@
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import type { Life, Scheduler } from './scheduler.js';
 import { CONFIG } from './service.js';
 import type { Tables } from './tables.js';

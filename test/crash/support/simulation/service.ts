@@ -10,8 +10,7 @@ import {
   SettleReservationHandler,
 } from '#billing/application/reservations.js';
 import { OpenBook } from '#billing/contracts/index.js';
-import type { Clock } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { bookStream, GetBalance, GetBalanceAsOf, type AsOf } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { OpsError } from '../../ops-error.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { MODES } from '#event-sourcing/core/mode.js';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { OpsError } from '../../ops-error.js';
 
 export interface Chosen {

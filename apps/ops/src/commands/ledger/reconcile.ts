@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { ReconcileLedger, type LedgerDifference } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { describeCompensated } from '../corrections.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';

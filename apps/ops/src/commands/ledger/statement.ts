@@ -8,7 +8,7 @@ import {
   type MonthlyStatement,
   type Accounts,
 } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { GetWorkspace } from '#workspaces/contracts/index.js';
 import { replaceFile } from '../../new-file.js';
 import { OpsError } from '../../ops-error.js';

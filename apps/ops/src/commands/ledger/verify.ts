@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { VerifyLedger, type LedgerVerification } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/mode.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { describeCompensated } from '../corrections.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';

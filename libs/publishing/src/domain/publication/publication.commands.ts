@@ -1,4 +1,4 @@
-import type { Rejection } from '#event-sourcing/core/decision.js';
+import type { Rejection } from '#event-sourcing/core/decider.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 
 export type DataOf<T extends PublicationEvent['type']> = Extract<PublicationEvent, { type: T }>['data'];

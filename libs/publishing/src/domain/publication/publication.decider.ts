@@ -1,5 +1,11 @@
-import type { Decider } from '#event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
+import {
+  type Decider,
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+} from '#event-sourcing/core/decider.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 import type { DataOf, PublicationCommand, PublicationRejection } from './publication.commands.js';
 

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import type { TrustedClock } from '#event-sourcing/core/clock.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';

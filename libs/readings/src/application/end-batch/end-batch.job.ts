@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { instant } from '#event-sourcing/core/clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { causeOf, causedBy } from '#event-sourcing/core/request-context.js';
 import { streamId, streamName } from '#event-sourcing/core/stream-name.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
 import type { Statement } from '#event-sourcing/projections/statement.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { addJob, jobKind } from '#platform/jobs/job.js';

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { instant } from '#event-sourcing/core/clock.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import type { CommandContext } from '#event-sourcing/handling/command-context.js';
+import type { CommandContext } from '#event-sourcing/commands/prepare-event.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { calculateTheme, canonicalGender, toResult, type Locale } from '#numerology/index.js';
 import { isNotQueued } from '#platform/jobs/rescue.js';
 import { SubjectKeys, type SubjectKey } from '#platform/crypto/subject-keys.js';

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant } from '#event-sourcing/core/clock.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import type { TrustedClock } from '#event-sourcing/core/trusted-clock.js';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { DAY_MS, recordRound, refuseAfterPause } from '#platform/retention/retention.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';

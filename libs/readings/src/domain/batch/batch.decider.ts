@@ -1,5 +1,11 @@
-import { accept, assertNever, ignore, reject, type Decision } from '#event-sourcing/core/decision.js';
-import type { Decider } from '#event-sourcing/core/decider.js';
+import {
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+  type Decider,
+} from '#event-sourcing/core/decider.js';
 import type { BatchEvent } from '../../contracts/events.js';
 
 export type BatchRecord = Extract<BatchEvent, { type: 'BatchRequested' }>['data'];

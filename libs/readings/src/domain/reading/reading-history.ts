@@ -1,4 +1,4 @@
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import { isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';

@@ -1,12 +1,12 @@
-import type { Decider } from '#event-sourcing/core/decider.js';
 import {
+  type Decider,
   accept,
   assertNever,
   ignore,
   reject,
   type Decision,
   type Rejection,
-} from '#event-sourcing/core/decision.js';
+} from '#event-sourcing/core/decider.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 import type { ReadingCommand } from './reading.commands.js';
 import { evolve, initialReading, isTerminal, type Reading, type Requested } from './reading.state.js';

@@ -1,4 +1,4 @@
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 
 export type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>['data'];

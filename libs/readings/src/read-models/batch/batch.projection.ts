@@ -1,4 +1,4 @@
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection } from '#event-sourcing/projections/projection.js';

@@ -1,5 +1,5 @@
 import { instant } from '#event-sourcing/core/clock.js';
-import { assertNever } from '#event-sourcing/core/decision.js';
+import { assertNever } from '#event-sourcing/core/decider.js';
 import type { EventOf } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
