@@ -3,33 +3,21 @@ import { status, type handleServerStreamingCall } from '@grpc/grpc-js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { describeDamage, isDamage } from '../log/environment.js';
-import { MAX_UINT64 } from '../log/keys.js';
-import { compileFilter, type EventFilter } from '../reads/filter.js';
-import { readAll, readStream } from '../reads/reads.js';
-import { subscribeToAll } from '../reads/subscription.js';
+import { MAX_UINT64 } from '../log/log-store.js';
+import {
+  compileFilter,
+  readAll,
+  readStream,
+  subscribeToAll,
+  type FilterOptions,
+  type ReadFrom,
+  type ReadRequest,
+} from '../reads/reads.js';
 import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
 import { Outlet } from './outlet.js';
 import { streamName } from './requests.js';
 import { invalidArgument, resourceExhausted, RpcError, stopping } from './rpc-error.js';
-
-/** Where a read starts: a revision, a position, or one of the two ends. */
-export type ReadFrom = bigint | 'start' | 'end';
-
-/** A filter on $all. A subscription receives a checkpoint after every `checkpointEvery` scanned events. */
-export interface FilterOptions {
-  readonly matches: EventFilter;
-  readonly checkpointEvery: number;
-}
-
-/** A Read call, of a stream or (without `stream`) of $all. Without `limit` it is a subscription. */
-export interface ReadRequest {
-  readonly stream: string | undefined;
-  readonly from: ReadFrom;
-  readonly backwards: boolean;
-  readonly limit: number | undefined;
-  readonly filter: FilterOptions | undefined;
-}
 
 const DEFAULT_SEARCH_WINDOW = 32;
 

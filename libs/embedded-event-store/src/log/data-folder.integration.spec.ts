@@ -107,13 +107,4 @@ describe('a data folder', () => {
     }, everything);
     await served((client) => client.appendToStream('note-1', note('c'), { expectedRevision: 0n }));
   });
-
-  it('locked by a dead process is taken over', async () => {
-    await served((client) => client.appendToStream('note-1', note('a')));
-    writeFileSync(
-      join(dataDir, 'server.lock'),
-      JSON.stringify({ pid: process.pid, startedAt: 'another boot:1' }),
-    );
-    await served((client) => client.appendToStream('note-1', note('b'), { expectedRevision: 0n }));
-  });
 });

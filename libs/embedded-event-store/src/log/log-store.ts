@@ -3,9 +3,40 @@ import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
 import { openEnvironment, UnusableDataError } from './environment.js';
-import { decodePosition, decodeRevisionKey, MAX_UINT64, positionKey, revisionKey } from './keys.js';
 import { DamagedDataError, describeDamage, isDamage } from './environment.js';
 import { StoredRecord } from './record.js';
+
+/**
+ * Binary keys, big-endian so that byte order is number order.
+ *
+ * log   : position (8)                      → record
+ * index : stream number (6) + revision (8)  → position (8)
+ */
+
+const STREAM_NUMBER_BYTES = 6;
+
+export const positionKey = (position: bigint): Buffer => {
+  const key = Buffer.allocUnsafe(8);
+  key.writeBigUInt64BE(position);
+  return key;
+};
+
+export const revisionKey = (streamNumber: number, revision: bigint): Buffer => {
+  const key = Buffer.allocUnsafe(STREAM_NUMBER_BYTES + 8);
+  key.writeUIntBE(streamNumber, 0, STREAM_NUMBER_BYTES);
+  key.writeBigUInt64BE(revision, STREAM_NUMBER_BYTES);
+  return key;
+};
+
+/** Largest value of a 64-bit unsigned key field. */
+export const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
+
+const decodePosition = (bytes: Buffer): bigint => bytes.readBigUInt64BE(0);
+
+const decodeRevisionKey = (bytes: Buffer): { streamNumber: number; revision: bigint } => ({
+  streamNumber: bytes.readUIntBE(0, STREAM_NUMBER_BYTES),
+  revision: bytes.readBigUInt64BE(STREAM_NUMBER_BYTES),
+});
 
 /** Version of the data folder layout. Folders with another version are refused. */
 export const FORMAT_VERSION = 1;

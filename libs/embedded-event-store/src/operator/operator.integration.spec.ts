@@ -5,9 +5,8 @@ import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { open, type Database } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, UnusableDataError } from '../index.js';
-import { positionKey, revisionKey } from '../log/keys.js';
+import { positionKey, revisionKey } from '../log/log-store.js';
 import { backUpFolder } from './backup.js';
-import { describeFolder } from './info.js';
 import { SILENT } from './progress.js';
 import { verifyFolder } from './verify.js';
 
@@ -41,12 +40,6 @@ describe('the operator’s commands', () => {
       await client.dispose();
       await store.stop();
     }
-  };
-
-  const revisionsOf = async (client: EventStoreDBClient, stream: string): Promise<bigint[]> => {
-    const found: bigint[] = [];
-    for await (const { event } of client.readStream(stream)) if (event) found.push(event.revision);
-    return found;
   };
 
   const tamper = async (
@@ -121,38 +114,7 @@ describe('the operator’s commands', () => {
     });
   });
 
-  it('info describes a folder', async () => {
-    await using(async (client) => {
-      await client.appendToStream('a', events(3));
-    });
-    const info = await describeFolder(dataDir);
-    expect(info).toMatchObject({
-      format: 1,
-      events: OF_NEW_STORE.events + 3,
-      streams: OF_NEW_STORE.streams + 1,
-      firstPosition: '64',
-      servedBy: null,
-    });
-    expect(Number(info.lastPosition)).toBeGreaterThan(64);
-    expect(info.fileBytes).toBeGreaterThan(0);
-  });
-
   describe('backup', () => {
-    it('creates a folder that serves the same events', async () => {
-      await using(async (client) => {
-        await client.appendToStream('a', events(4));
-      });
-      const copy = join(folder, 'copy');
-      expect(await backUpFolder(dataDir, copy, SILENT)).toMatchObject({
-        events: OF_NEW_STORE.events + 4,
-        findings: 0,
-      });
-      dataDir = copy;
-      await using(async (client) => {
-        expect(await revisionsOf(client, 'a')).toEqual([0n, 1n, 2n, 3n]);
-      });
-    });
-
     it('refuses a target folder that is not empty', async () => {
       await using(async (client) => {
         await client.appendToStream('a', events(1));

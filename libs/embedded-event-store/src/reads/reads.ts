@@ -1,19 +1,61 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerContext } from '../grpc/context.js';
 import type { Outlet } from '../grpc/outlet.js';
-import type { ReadRequest } from '../grpc/read.js';
 import { streamDeleted } from '../grpc/rpc-error.js';
 import { DamagedDataError } from '../log/environment.js';
-import { MAX_UINT64 } from '../log/keys.js';
-import { FIRST_POSITION, type LogStore } from '../log/log-store.js';
+import { MAX_UINT64, FIRST_POSITION, type LogStore } from '../log/log-store.js';
 import type { StoredRecord } from '../log/record.js';
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { isMetastream, originalOf } from '../streams/stream-metadata.js';
-import { encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
-import type { EventFilter } from './filter.js';
+import { encodeCheckpoint, encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
+
+/** Whether an event matches. */
+type EventFilter = (record: StoredRecord) => boolean;
+
+interface FilterExpression {
+  readonly on: 'stream' | 'type';
+  /** Empty string for none. */
+  readonly regex: string;
+  readonly prefixes: readonly string[];
+}
+
+/**
+ * Compiles the protocol's filter. A pattern matches anywhere in the name, as in .NET's Regex.IsMatch.
+ * @throws {SyntaxError} for a pattern that is not one of JavaScript's
+ */
+export const compileFilter = ({ on, regex, prefixes }: FilterExpression): EventFilter => {
+  const value =
+    on === 'stream' ? (record: StoredRecord) => record.stream : (record: StoredRecord) => record.type;
+  if (prefixes.length > 0) {
+    return (record) => {
+      const text = value(record);
+      return prefixes.some((prefix) => text.startsWith(prefix));
+    };
+  }
+  const pattern = new RegExp(regex, 'u');
+  return (record) => pattern.test(value(record));
+};
+
+/** Where a read starts: a revision, a position, or one of the two ends. */
+export type ReadFrom = bigint | 'start' | 'end';
+
+/** A filter on $all. A subscription receives a checkpoint after every `checkpointEvery` scanned events. */
+export interface FilterOptions {
+  readonly matches: EventFilter;
+  readonly checkpointEvery: number;
+}
+
+/** A Read call, of a stream or (without `stream`) of $all. Without `limit` it is a subscription. */
+export interface ReadRequest {
+  readonly stream: string | undefined;
+  readonly from: ReadFrom;
+  readonly backwards: boolean;
+  readonly limit: number | undefined;
+  readonly filter: FilterOptions | undefined;
+}
 
 /** Limits of one page, in events and in bytes. After each page, other calls may proceed. */
-export const PAGE_EVENTS = 500;
+const PAGE_EVENTS = 500;
 const PAGE_BYTES = 1024 * 1024;
 
 type StreamStatus =
@@ -123,7 +165,7 @@ interface AllPageOptions {
 }
 
 /** The next page of the log's events that match a filter. */
-export const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
+const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
   const { from, backwards, limit, filter } = options;
   const consider = Math.min(options.consider ?? PAGE_EVENTS, PAGE_EVENTS);
   const records: StoredRecord[] = [];
@@ -142,7 +184,7 @@ export const readAllPage = (store: LogStore, options: AllPageOptions): AllPage =
 };
 
 /** Sends a page of events at the receiver's pace, until the call ends. */
-export const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promise<void> => {
+const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promise<void> => {
   for (const record of records) {
     if (outlet.closed) return;
     // Most events find room. Only an event that fills the buffer waits.
@@ -206,4 +248,50 @@ const boundary = (from: ReadRequest['from'], start: bigint, end: bigint): bigint
   if (from === 'start') return start;
   if (from === 'end') return end;
   return from < start ? start : from;
+};
+
+const firstPosition = (store: LogStore, from: ReadRequest['from']): bigint => {
+  if (from === 'start') return FIRST_POSITION;
+  const last = from === 'end' ? (store.lastRecord()?.position ?? 0n) : from;
+  return last >= MAX_UINT64 ? MAX_UINT64 : last + 1n;
+};
+
+/**
+ * Follows $all after a position (exclusive). With a filter, sends the position reached as a checkpoint after every
+ * `checkpointEvery` scanned events. A checkpoint never lies beyond a matching event that was not sent yet.
+ *
+ * It is one loop over pages of the durable log, which waits for the next commit after an empty page. There is no separate
+ * live path, so no event can be lost between history and live. The read and the start of the wait happen in the same
+ * event-loop turn, so no commit falls between them.
+ */
+export const subscribeToAll = async (
+  { store, onCommit }: ServerContext,
+  request: ReadRequest,
+  outlet: Outlet,
+): Promise<void> => {
+  const { filter } = request;
+  const every = filter?.checkpointEvery ?? Infinity;
+  let next = firstPosition(store, request.from);
+  let sinceCheckpoint = 0;
+  while (!outlet.closed) {
+    const page = readAllPage(store, {
+      from: next,
+      backwards: false,
+      limit: PAGE_EVENTS,
+      consider: every - sinceCheckpoint,
+      filter: filter?.matches,
+    });
+    if (page.reached === undefined) {
+      await outlet.wait(onCommit);
+      continue;
+    }
+    await deliver(page.records, outlet);
+    next = page.reached + 1n;
+    sinceCheckpoint += page.considered;
+    if (sinceCheckpoint >= every) {
+      sinceCheckpoint = 0;
+      await outlet.send(encodeCheckpoint(page.reached));
+    }
+    await nextTurn();
+  }
 };

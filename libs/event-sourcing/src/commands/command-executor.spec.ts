@@ -115,22 +115,6 @@ describe('CommandExecutor', () => {
     expect(refsInLog()).toEqual(refs);
   });
 
-  it('runs commands of different streams independently', async () => {
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const slow = intercept(store, {
-      append: async (stream, expected, events) => {
-        if (stream === 'tally-slow') await held;
-        return store.append(stream, expected, events);
-      },
-    });
-    const executor = executorOn(slow);
-    const waiting = executor.execute('slow', { type: 'add', by: 1, ref: 'a' }, contextOf('a'));
-    expect((await add(executor, 1, 'b')).kind).toBe('accepted');
-    release();
-    expect((await waiting).kind).toBe('accepted');
-  });
-
   it.each([0, 10])(
     'loses no decision to a second executor on the same stream (%i cached streams)',
     async (cachedStreams) => {
@@ -208,34 +192,6 @@ describe('CommandExecutor', () => {
   });
 
   describe('when the store fails', () => {
-    it('writes once and succeeds after an append whose outcome was unknown', async () => {
-      let first = true;
-      const forgetful = intercept(store, {
-        append: async (stream, expected, events) => {
-          const result = await store.append(stream, expected, events);
-          if (!first) return result;
-          first = false;
-          throw new StoreUnavailable('no answer in time', true);
-        },
-      });
-      const outcome = await add(executorOn(forgetful), 1, 'a');
-      expect(outcome).toMatchObject({ kind: 'accepted', events: [{ revision: 0n, position: 100n }] });
-      expect(refsInLog()).toEqual(['a']);
-    });
-
-    it('writes once when the unknown outcome was a failure', async () => {
-      let first = true;
-      const lossy = intercept(store, {
-        append: async (stream, expected, events) => {
-          if (!first) return store.append(stream, expected, events);
-          first = false;
-          throw new StoreUnavailable('no answer in time', true);
-        },
-      });
-      expect((await add(executorOn(lossy), 1, 'a')).kind).toBe('accepted');
-      expect(refsInLog()).toEqual(['a']);
-    });
-
     it('rejects every waiting command as unavailable, and executes the next', async () => {
       let away = true;
       const unsteady = intercept(store, {
@@ -256,15 +212,6 @@ describe('CommandExecutor', () => {
         kind: 'accepted',
         state: { total: 1, refs: ['d'] },
       });
-    });
-
-    it('rejects as unavailable when the stream cannot be read', async () => {
-      const unreadable = intercept(store, {
-        read: () => {
-          throw new StoreUnavailable('away', false);
-        },
-      });
-      await expect(add(executorOn(unreadable), 1, 'a')).rejects.toThrow(StoreUnavailable);
     });
 
     it('gives up as unavailable when every attempt meets a conflict', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { command, processConsumer, statement, defineProcess } from '../processes/process.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import { addedToAppend, tallyEvents } from '../testing/tally.js';
@@ -112,50 +111,6 @@ describe('a consumer', () => {
     expect(await appliedIds()).toEqual(logIds());
   });
 
-  it('continues after its connections to Postgres were killed', async () => {
-    await append('a');
-    start(recording);
-    await caughtUp(recording.name);
-    for (let round = 0; round < 3; round += 1) {
-      // The pool may not have noticed yet that a connection of the last round is dead.
-      await eventually(async () => {
-        await consumers.pool.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'runner spec' and pid <> pg_backend_pid()`,
-        );
-        return true;
-      });
-      await append('a', 'b');
-    }
-    await caughtUp(recording.name);
-    expect(await appliedIds()).toEqual(logIds());
-  });
-
-  it('opens again a subscription that breaks', async () => {
-    await append('a', 'b', 'c');
-    let broken = 0;
-    const breaking = intercept(consumers.store, {
-      subscribe: (request) => {
-        const subscription = consumers.store.subscribe(request);
-        if (broken >= 2) return subscription;
-        broken += 1;
-        return {
-          async *[Symbol.asyncIterator]() {
-            for await (const event of subscription) {
-              yield event;
-              throw new StoreUnavailable('connection lost', false);
-            }
-          },
-          close: () => subscription.close(),
-        };
-      },
-    });
-    start(recording, { store: breaking });
-    await caughtUp(recording.name);
-    expect(broken).toBe(2);
-    expect(await appliedIds()).toEqual(logIds());
-    expect(consumers.logged.every(({ level }) => level === 'warn')).toBe(true);
-  });
-
   it('moves on when the first checkpoint is where its subscription started', async () => {
     await append('a', 'b');
     const repeating = intercept(consumers.store, {
@@ -204,27 +159,6 @@ describe('a consumer', () => {
     start(recording, { watchdogMs: 50 });
     await eventually(async () => (await checkpoint(recording.name))?.position === '200');
     expect(await appliedIds()).toEqual([]);
-  });
-
-  it('ends when it is stopped, and closes its subscription', async () => {
-    let closed = 0;
-    const watched = intercept(consumers.store, {
-      subscribe: (request) => {
-        const subscription = consumers.store.subscribe(request);
-        return {
-          [Symbol.asyncIterator]: () => subscription[Symbol.asyncIterator](),
-          close: async () => {
-            closed += 1;
-            await subscription.close();
-          },
-        };
-      },
-    });
-    await append('a');
-    const one = start(recording, { store: watched });
-    await caughtUp(recording.name);
-    await one.stop();
-    expect(closed).toBe(1);
   });
 });
 

@@ -2,20 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordedOf } from '../core/event-catalogue.js';
 import { defineProjection } from './projection.js';
-import { transaction } from './checkpoint.js';
 import { view } from './view.js';
 import { tallyEvents, totalView } from '../testing/tally.js';
 import { rebuild } from './rebuild.js';
 import { switchVersion } from './switch.js';
 import { verify } from './verify.js';
-import {
-  Refused,
-  beginVersion,
-  dropVersions,
-  forgetVerifications,
-  oneAtATime,
-  takeOverParked,
-} from './versions.js';
+import { Refused, beginVersion, dropVersions, forgetVerifications, oneAtATime } from './versions.js';
 import { NAME, OPERATOR, totals, many, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
 
 interface Flagged {
@@ -27,14 +19,6 @@ interface Flagged {
 
 const rebuilds = rebuildsUnderTest();
 const { append, goLive, liveCaughtUp, dump, waiting, holdLive, whileHeld, consumers, states } = rebuilds;
-
-/** The fold of totals, which fails at one event. */
-const failingFrom =
-  (stream: string, revision: bigint): typeof totalView.evolve =>
-  (row, event) => {
-    if (event.stream === stream && event.revision === revision) throw new RangeError('no');
-    return totalView.evolve(row, event);
-  };
 
 const goneVersion = new Refused(['Version 2 of tally.total.v1 is no longer being built.']);
 
@@ -84,29 +68,6 @@ describe('switching to a version', () => {
     await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
       /Version 2 .* was not verified/,
     );
-  });
-
-  it('keeps the earlier place of a stream that both had parked', async () => {
-    await append('bad', 'bad', 'bad', 'a');
-    const failing = { ...totals, views: [{ ...totalView, evolve: failingFrom('tally-bad', 1n) }] };
-    goLive(failing as typeof totals);
-    await liveCaughtUp();
-    const always = { ...totals, views: [{ ...totalView, evolve: failingFrom('tally-bad', 0n) }] };
-    const { version } = await rebuild(rebuilds.workshop, always as typeof totals);
-    const parked = async () =>
-      (
-        await rebuilds.pool.query(
-          'select consumer, revision::int from event_sourcing.parked_stream order by 1',
-        )
-      ).rows;
-    expect(await parked()).toEqual([
-      { consumer: NAME, revision: 1 },
-      { consumer: `${NAME}__v${version}`, revision: 0 },
-    ]);
-    await transaction(rebuilds.pool, (client) =>
-      takeOverParked(client, totals, version, { dropsLive: false }),
-    );
-    expect(await parked()).toEqual([{ consumer: NAME, revision: 0 }]);
   });
 
   it('hands what the version has parked to the consumer that keeps its rows, which tries it again', async () => {
@@ -227,22 +188,6 @@ describe('switching to a version', () => {
     expect(await started).toEqual([2, 2]);
     expect(await switched).toEqual([{ status: 'rejected', reason: goneVersion }]);
     expect(await states()).toEqual(['1 live', '2 building']);
-  });
-
-  it('does not block the live view while it waits for another change of its versions', async () => {
-    await damaged();
-    await verify(rebuilds.workshop, totals);
-    const { switched } = await whileHeld(
-      (client) => oneAtATime(client, totals),
-      async () => {
-        const switching = switchVersion(rebuilds.workshop, totals, OPERATOR);
-        await waiting(1);
-        await append('new');
-        await liveCaughtUp();
-        return { switched: switching };
-      },
-    );
-    await expect(switched).resolves.toMatchObject({ version: 2 });
   });
 
   it('keeps the values of external columns', async () => {
