@@ -37,7 +37,7 @@ export const isSoftDeleted = (head: StreamHead): boolean => head.retention.trunc
 const ABSENT = -1n;
 
 /** Raised when a stored head does not match its checksum. */
-export class DamagedHeadError extends DamagedDataError {
+class DamagedHeadError extends DamagedDataError {
   constructor(readonly stream: string) {
     super(`The head of the stream ${stream} does not match its checksum: the data file is damaged.`);
   }

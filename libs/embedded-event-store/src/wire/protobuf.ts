@@ -5,11 +5,11 @@
  */
 
 /** Wire types used here. */
-export const VARINT = 0;
-export const LENGTH_DELIMITED = 2;
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
 
 /** Size of an unsigned integer as a varint, bytes; `value` is an integer from 0 to 2^53-1. */
-export const varintSize = (value: number): number => {
+const varintSize = (value: number): number => {
   let size = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
   return size;

@@ -21,7 +21,7 @@ const LONGEST_APPEND_MS = 50;
 const APPENDS_AVERAGED = 8;
 
 /** What to do before an append. */
-export interface Approach {
+interface Approach {
   /** Others write to the stream: read before deciding. */
   readonly contended: boolean;
   /** Milliseconds to wait. */
@@ -35,7 +35,7 @@ export interface Approach {
  * sometimes for as long as a read and an append take. A rival that has just lost tries again at once, or nearly so, and one
  * of its tries begins and ends within that pause.
  */
-export class AppendPacing {
+class AppendPacing {
   private contendedUntil = 0;
   private appendMs = 5;
   private startedAt = 0;
@@ -121,7 +121,7 @@ interface Decided<S> {
 }
 
 /** Decides commands one after another, each on the state after those before it. Appends nothing. */
-export const decideBatch = <C, Cat extends EventCatalogue, S, R extends Rejection>(
+const decideBatch = <C, Cat extends EventCatalogue, S, R extends Rejection>(
   catalogue: Cat,
   decider: Decider<C, EventOf<Cat>, S, R>,
   options: DecideOptions,

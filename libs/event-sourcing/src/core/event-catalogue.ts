@@ -6,7 +6,7 @@ import { categoryOf, streamId } from './stream-name.js';
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
 
 /** The path of a text that PostgreSQL cannot store, such as `grants.0.label`; `null` when there is none. */
-export const findUnstorable = (value: unknown): string | null => {
+const findUnstorable = (value: unknown): string | null => {
   if (typeof value === 'string') return isStorable(value) ? null : '';
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {

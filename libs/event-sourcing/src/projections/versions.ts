@@ -10,7 +10,7 @@ import type { EventStore } from '../store/event-store.js';
  * indexes are named `<index>__v<version>`. A switch renames them all, so live tables, indexes and constraints always
  * have their plain names, and migrations can ignore versions.
  */
-export const createTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
+const createTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
   const table = versionName(view.table, version);
   await client.query(`create table ${table} (like ${view.table} including all excluding indexes)`);
   for (const { name, definition, constraint } of await indexesOf(client, view.table)) {
@@ -51,12 +51,12 @@ export const exchangeTables = async (
   }
 };
 
-export const dropTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
+const dropTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
   await client.query(`drop table if exists ${versionName(view.table, version)}`);
 };
 
 /** Describes how the columns and indexes of two tables differ, a sentence each; empty when they can be exchanged. */
-export const differencesInShape = async (
+const differencesInShape = async (
   client: PoolClient,
   view: View,
   version: number,

@@ -86,21 +86,24 @@ export const openEventStore = async ({
         yield* readCategories(store, categories, after, limit);
         return;
       }
-      let [left, reached] = [limit, after];
+      let [left, reached, barren] = [limit, after, false];
       for (;;) {
         if (left <= 0) return;
         const before = reached;
-        // There may be many system events, and the server may repeat the event at the start position.
-        const page = await readEvents(partOfLog(before, direction === 'forwards', PAGE));
+        // The server may repeat the event at the start position. After a page of system events, there may be many more.
+        const asked = barren ? PAGE : Math.min(PAGE, left + (before === null ? 0 : 1));
+        barren = true;
+        const page = await readEvents(partOfLog(before, direction === 'forwards', asked));
         for (const event of page) {
           if (event.position === reached) continue;
           reached = event.position;
           if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
+          barren = false;
           yield event;
           left -= 1;
           if (left <= 0) return;
         }
-        if (page.length < PAGE || reached === before) return;
+        if (page.length < asked || reached === before) return;
       }
     },
 

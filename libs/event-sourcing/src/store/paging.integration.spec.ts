@@ -146,4 +146,11 @@ describe('a log of several pages', () => {
     expect(await positions({ direction: 'backwards', limit: 1 })).toEqual([before.position]);
     expect(calls.mock.calls.length).toBeLessThanOrEqual(20);
   });
+
+  it('requests no more events than needed when no system events intervene', async () => {
+    const after = (await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(9))).position;
+    const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
+    await positions({ after, direction: 'backwards', limit: 3 });
+    expect(calls.mock.calls.map(([asked]) => asked?.maxCount)).toEqual([4]);
+  });
 });

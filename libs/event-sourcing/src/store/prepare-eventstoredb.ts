@@ -9,9 +9,9 @@ import { withDeadline } from '../timing/deadline.js';
 import { readAddress } from './address.js';
 
 /** Group of the logins that may do everything. */
-export const ADMINS = '$admins';
+const ADMINS = '$admins';
 
-export interface KnownLogin {
+interface KnownLogin {
   readonly fullName: string;
   readonly groups: readonly string[];
 }
@@ -31,7 +31,7 @@ type CallArguments = ReturnType<StoreClient['callArguments']>;
 type Ask = (users: UsersClient, ...settling: [...CallArguments, Settle]) => unknown;
 
 /** The client has no operations for users, but its package has the protocol's stubs. */
-export class UsersOfStore extends StoreClient {
+class UsersOfStore extends StoreClient {
   ask(ask: Ask): Promise<void> {
     const given = this.callArguments({ requiresLeader: true, deadline: ANSWER_WITHIN_MS });
     return this.execute(
@@ -46,7 +46,7 @@ export class UsersOfStore extends StoreClient {
 }
 
 /** @returns `null`: there is no such login */
-export const findLogin = async (client: UsersOfStore, username: string): Promise<KnownLogin | null> => {
+const findLogin = async (client: UsersOfStore, username: string): Promise<KnownLogin | null> => {
   const asked = new usersPb.DetailsReq.Options();
   asked.setLoginName(username);
   const details = new usersPb.DetailsReq();
@@ -68,7 +68,7 @@ export const findLogin = async (client: UsersOfStore, username: string): Promise
 };
 
 /** Makes the login, or gives it this password. */
-export const ensureLogin = async (
+const ensureLogin = async (
   client: UsersOfStore,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<'ready' | 'password set'> => {
@@ -96,7 +96,7 @@ export const ensureLogin = async (
 };
 
 /** The login keeps its other groups. */
-export const joinGroup = async (
+const joinGroup = async (
   client: UsersOfStore,
   username: string,
   group: string,

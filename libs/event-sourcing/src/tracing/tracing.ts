@@ -35,7 +35,7 @@ export interface SpanOptions {
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** Parses a W3C `traceparent` (https://www.w3.org/TR/trace-context/); `null` when invalid. */
-export const parseTraceparent = (text: string | null | undefined): SpanContext | null => {
+const parseTraceparent = (text: string | null | undefined): SpanContext | null => {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text ?? '') ?? [];
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   return { traceId, spanId, traceFlags: parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
