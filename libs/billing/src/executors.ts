@@ -26,6 +26,7 @@ export const createCreditsExecutor = (
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
+    actorFirst: true,
     checkpoint: {
       type: 'PeriodClosed',
       parts: {

@@ -208,6 +208,8 @@ export interface ExecutorOptions<E = unknown, S = unknown> {
   readonly attempts?: number;
   /** Adds a hash chain to the metadata of every event. */
   readonly chained?: boolean;
+  /** Stores `actor` as the first member of the metadata, as streams do that have done so from the start. */
+  readonly actorFirst?: boolean;
   /**
    * Dates no event before the last one of its stream. A clock that is behind by up to `withinMs` takes that event's
    * date; beyond, the command fails with ClockUntrusted.
@@ -258,7 +260,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   ): Promise<Outcome<EventOf<Cat>, S, R>> {
     const stream = streamName(this.catalogue.category, id);
     const { intent } = context;
-    const metadata = metadataOf(context);
+    const metadata = metadataOf(context, this.options.actorFirst);
     if (!isTracing()) return this.enqueue(stream, { command, intent, metadata, fresh });
     const name = `decide ${(command as { type?: string }).type ?? this.catalogue.category}`;
     return inSpan(name, { attributes: { 'event_store.stream': stream } }, () => {

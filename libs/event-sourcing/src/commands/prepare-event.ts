@@ -18,7 +18,9 @@ export interface CommandContext {
 /** What the executor knows of an event's metadata before the event is encoded. */
 export type Metadata = Omit<EventMetadata, 'schemaVersion' | 'chain'>;
 
-export const metadataOf = ({ by, workspaceId, at }: CommandContext): Metadata => ({
+/** @param actorFirst the order of members that some streams have stored from the start */
+export const metadataOf = ({ by, workspaceId, at }: CommandContext, actorFirst = false): Metadata => ({
+  ...(actorFirst && { actor: by.actor }),
   correlationId: by.correlationId,
   causationId: by.causationId,
   workspaceId,
