@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binaryEvent, EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
+import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore, type Limits } from './index.js';
 import { LogStore } from './log/log-store.js';
@@ -55,13 +55,6 @@ describe('the limits of a server', () => {
         await next.unsubscribe();
       }
       await open[1]?.unsubscribe();
-    });
-
-    it('bound the size of an append', async () => {
-      const ofSize = (bytes: number) => binaryEvent({ type: 'Blob', data: Buffer.alloc(bytes) });
-      // The characters of the type count twice.
-      await expect(client.appendToStream('b', ofSize(2_993))).rejects.toMatchObject({ maxAppendSize: 3_000 });
-      await client.appendToStream('b', ofSize(2_992));
     });
 
     it('bound the length of a stream name and of an event type', async () => {

@@ -42,40 +42,37 @@ const remove = async (context: ServerContext, how: Remove, options: Options | un
   return outcome.position ?? 0n;
 };
 
-/** Delete: hides the stream's events; a later append revives the stream. */
-export const deleteStream =
-  (context: ServerContext): handleUnaryCall<DeleteReq, DeleteResp> =>
+const removing =
+  <Request extends { getOptions(): Options | undefined }, Response>(
+    context: ServerContext,
+    how: Remove,
+    answer: (position: string) => Response,
+  ): handleUnaryCall<Request, Response> =>
   (call, respond) => {
-    remove(context, 'delete', call.request.getOptions()).then(
-      (position) => {
-        const at = new streamsPb.DeleteResp.Position();
-        at.setCommitPosition(String(position));
-        at.setPreparePosition(String(position));
-        const response = new streamsPb.DeleteResp();
-        response.setPosition(at);
-        respond(null, response);
-      },
-      (error: unknown) => {
-        respond(toRpcError(error));
-      },
+    remove(context, how, call.request.getOptions()).then(
+      (position) => respond(null, answer(String(position))),
+      (error: unknown) => respond(toRpcError(error)),
     );
   };
 
+/** Delete: hides the stream's events; a later append revives the stream. */
+export const deleteStream = (context: ServerContext) =>
+  removing<DeleteReq, DeleteResp>(context, 'delete', (position) => {
+    const at = new streamsPb.DeleteResp.Position();
+    at.setCommitPosition(position);
+    at.setPreparePosition(position);
+    const response = new streamsPb.DeleteResp();
+    response.setPosition(at);
+    return response;
+  });
+
 /** Tombstone: closes the stream permanently. */
-export const tombstoneStream =
-  (context: ServerContext): handleUnaryCall<TombstoneReq, TombstoneResp> =>
-  (call, respond) => {
-    remove(context, 'tombstone', call.request.getOptions()).then(
-      (position) => {
-        const at = new streamsPb.TombstoneResp.Position();
-        at.setCommitPosition(String(position));
-        at.setPreparePosition(String(position));
-        const response = new streamsPb.TombstoneResp();
-        response.setPosition(at);
-        respond(null, response);
-      },
-      (error: unknown) => {
-        respond(toRpcError(error));
-      },
-    );
-  };
+export const tombstoneStream = (context: ServerContext) =>
+  removing<TombstoneReq, TombstoneResp>(context, 'tombstone', (position) => {
+    const at = new streamsPb.TombstoneResp.Position();
+    at.setCommitPosition(position);
+    at.setPreparePosition(position);
+    const response = new streamsPb.TombstoneResp();
+    response.setPosition(at);
+    return response;
+  });

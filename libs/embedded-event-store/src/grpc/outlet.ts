@@ -33,20 +33,7 @@ export class Outlet {
 
   /** Sends one encoded message. Resolves when there is room for the next one or the call has ended. */
   async send(message: Buffer): Promise<void> {
-    if (!this.offer(message)) await this.room();
-  }
-
-  /**
-   * Sends one encoded message without waiting.
-   * @returns whether there is room for the next one; if not, await `room`
-   */
-  offer(message: Buffer): boolean {
-    return this.ended || this.call.write(message);
-  }
-
-  /** Resolves when there is room to send again or the call has ended. */
-  room(): Promise<void> {
-    return this.wait(() => () => undefined);
+    if (!this.ended && !this.call.write(message)) await this.wait(() => () => undefined);
   }
 
   /** Resolves as soon as `subscribe` calls back, there is room to send, or the call has ended. */

@@ -187,8 +187,7 @@ const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
 const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promise<void> => {
   for (const record of records) {
     if (outlet.closed) return;
-    // Most events find room. Only an event that fills the buffer waits.
-    if (!outlet.offer(encodeReadEvent(record))) await outlet.room();
+    await outlet.send(encodeReadEvent(record));
   }
 };
 

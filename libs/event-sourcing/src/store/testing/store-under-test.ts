@@ -59,15 +59,6 @@ export const storeUnderTest = () => {
     return seen;
   };
 
-  /** @returns a function that restarts the server with the same data on the same port */
-  const stopServer = async (): Promise<() => Promise<void>> => {
-    const { port } = server;
-    await server.stop();
-    return async () => {
-      server = await startServer(dataDir, port);
-    };
-  };
-
   return {
     get store() {
       return store;
@@ -76,6 +67,5 @@ export const storeUnderTest = () => {
       return server.connectionString;
     },
     take,
-    stopServer,
   };
 };
