@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { Admission } from './log/admission.js';
-import { GroupCommit } from './log/group-commit.js';
+import { Admission, GroupCommit } from './log/group-commit.js';
 import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
 import { serveSnapshots } from './log/serve-snapshots.js';

@@ -1,4 +1,4 @@
-import type { Admission, AdmissionLimits } from '../log/admission.js';
+import type { Admission, AdmissionLimits } from '../log/group-commit.js';
 import type { LogStore } from '../log/log-store.js';
 import type { StreamWriter, WriteOutcome } from '../streams/stream-writer.js';
 

@@ -100,15 +100,6 @@ interface StreamPageOptions {
   readonly now: number;
 }
 
-/** Raised when the index leads to no event, or to one that does not come next in the stream. */
-class DamagedIndexError extends DamagedDataError {
-  constructor(stream: string, position: bigint) {
-    super(
-      `The index of the stream ${stream} is wrong for position ${String(position)}: the data file is damaged.`,
-    );
-  }
-}
-
 /** The next page of a stream's visible events in one direction. */
 const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOptions): StreamPage => {
   const { from, backwards } = options;
@@ -127,7 +118,9 @@ const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOp
     const record = store.recordAt(position);
     const expected = found ? revision + (backwards ? -1n : 1n) : record?.revision;
     if (record?.stream !== head.name || record.revision !== expected)
-      throw new DamagedIndexError(head.name, position);
+      throw new DamagedDataError(
+        `The index of the stream ${head.name} is wrong for position ${String(position)}: the data file is damaged.`,
+      );
     found = true;
     revision = record.revision;
     // Events of a stream are in time order, so all events before an expired one have expired too.

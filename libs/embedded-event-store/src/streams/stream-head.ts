@@ -36,13 +36,6 @@ export const isSoftDeleted = (head: StreamHead): boolean => head.retention.trunc
 
 const ABSENT = -1n;
 
-/** Raised when a stored head does not match its checksum. */
-class DamagedHeadError extends DamagedDataError {
-  constructor(readonly stream: string) {
-    super(`The head of the stream ${stream} does not match its checksum: the data file is damaged.`);
-  }
-}
-
 const HEAD_BYTES = 40;
 const CRC_BYTES = 4;
 
@@ -64,11 +57,14 @@ export const encodeHead = (head: StreamHead): Buffer => {
 
 const checksum = (name: string, bytes: Buffer): number => crc32(bytes.subarray(0, HEAD_BYTES), crc32(name));
 
-/** @throws {DamagedHeadError} when the bytes do not match their checksum */
+/** @throws {DamagedDataError} when the bytes do not match their checksum */
 export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
   const isWhole =
     bytes.length === HEAD_BYTES + CRC_BYTES && bytes.readUInt32BE(HEAD_BYTES) === checksum(name, bytes);
-  if (!isWhole) throw new DamagedHeadError(name);
+  if (!isWhole)
+    throw new DamagedDataError(
+      `The head of the stream ${name} does not match its checksum: the data file is damaged.`,
+    );
   const limit = (offset: number): bigint | undefined => {
     const value = bytes.readBigInt64BE(offset);
     return value === ABSENT ? undefined : value;
