@@ -168,7 +168,7 @@ describe('An attacker with candidates for an erased person, all remaining data, 
     const made = partsOf(RIGHT);
     for (const part of ['input', 'result', 'document_v1', 'markdown'] as const)
       expect([part, made[part].equals(right[part])]).toEqual([part, true]);
-    const pdf = createPdfRenderer({ threads: 1 });
+    const pdf = createPdfRenderer(1);
     const rendered = await pdf.render(made.document as never);
     await pdf.close();
     expect(Buffer.from(rendered).equals(right.pdf)).toBe(true);

@@ -7,7 +7,7 @@ import { orderLine } from '#billing/domain/order-line.decider.js';
 import { decodeAny } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
-import { publicationDecider } from '#publishing/domain/publication/publication.decider.js';
+import { publicationDecider } from '#publishing/domain/publication.decider.js';
 import { batchDecider } from '#readings/domain/batch/batch.decider.js';
 import { readingDecider } from '#readings/domain/reading/reading.decider.js';
 import { webhookEndpoint } from '#webhooks/domain/webhook-endpoint.decider.js';

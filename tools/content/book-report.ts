@@ -1,5 +1,5 @@
 import { BOOK, familyOf } from '#publishing/content/book/families.js';
-import type { LoadedFile, PlacedEntry } from '#publishing/content/book/load.js';
+import type { LoadedFile, PlacedEntry } from '#publishing/content/book/book.js';
 import { isEntryShape, type ShapeTree } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
 import { LOCALES } from '#publishing/document/testing/trial.js';

@@ -1,5 +1,5 @@
 import { BOOK } from '#publishing/content/book/families.js';
-import { loadFile, type LoadedFile, type PlacedEntry } from '#publishing/content/book/load.js';
+import { loadFile, type LoadedFile, type PlacedEntry } from '#publishing/content/book/book.js';
 import type { AgeBand } from '#publishing/content/book/shape.js';
 import type { Forms } from '#publishing/content/message.js';
 import type { Locale } from '#publishing/document/document.js';

@@ -1,5 +1,5 @@
 import { readEntry } from '#publishing/content/book/entry.js';
-import type { LoadedFile } from '#publishing/content/book/load.js';
+import type { LoadedFile } from '#publishing/content/book/book.js';
 import { label, prose, type EntryShape } from '#publishing/content/book/shape.js';
 import { describe, expect, it } from '@jest/globals';
 import { volumeFaults } from './book-report.js';

@@ -1,5 +1,5 @@
 import { familyOf } from '#publishing/content/book/families.js';
-import type { LoadedFile, PlacedEntry } from '#publishing/content/book/load.js';
+import type { LoadedFile, PlacedEntry } from '#publishing/content/book/book.js';
 import { AGE_BANDS } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
 import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';

@@ -1,6 +1,6 @@
 import { type Person, randomPerson } from '#publishing/document/testing/random-people.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
-import { sheetOf } from '#publishing/pdf/paper.js';
+import { sheetOf } from '#publishing/pdf/booklet.js';
 import { readPages } from '#publishing/pdf/testing/laid-out.js';
 import { pageFaults } from '#publishing/pdf/testing/page-faults.js';
 import type { Typesetter } from '#publishing/pdf/typesetter.js';

@@ -3,7 +3,7 @@ import { bookFor } from '#publishing/content/book/book.js';
 import { textOf } from '#publishing/document/testing/composed.js';
 import { commonChild, commonPerson } from '#publishing/document/testing/random-people.js';
 import { LOCALES, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
-import { PLANES, strongestPlanes } from '#publishing/figures/plane-bars.js';
+import { PLANES, strongestPlanes } from '#publishing/document/figures.js';
 import { describe, expect, it } from '@jest/globals';
 
 /** Words by which one of four stands alone before the others: false where two planes have as many letters. */

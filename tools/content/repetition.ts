@@ -1,5 +1,5 @@
 import { familyOf } from '#publishing/content/book/families.js';
-import type { LoadedFile } from '#publishing/content/book/load.js';
+import type { LoadedFile } from '#publishing/content/book/book.js';
 import type { Locale } from '#publishing/document/document.js';
 import { SIMILES } from './book-rules.js';
 import { type BookFault, type BookText, textsOf } from './book-texts.js';

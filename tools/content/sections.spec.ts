@@ -18,7 +18,7 @@ import {
 } from '#publishing/document/testing/people.js';
 import { randomPerson } from '#publishing/document/testing/random-people.js';
 import { LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
-import { strongestPlanes } from '#publishing/figures/plane-bars.js';
+import { strongestPlanes } from '#publishing/document/figures.js';
 import { describe, expect, it } from '@jest/globals';
 import { proseOf, repeatedSentences } from './text.js';
 

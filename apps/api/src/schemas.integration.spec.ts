@@ -12,7 +12,7 @@ import { AUTHENTICATOR } from '#platform/auth/authentication.js';
 import { projectPath } from '#platform/project-path.js';
 import { composeDocument } from '#publishing/document/compose.js';
 import { ancestor, camille, child, resultOf, withoutVowel } from '#publishing/document/testing/people.js';
-import { ShowSchemasController } from '#publishing/application/show-schemas/show-schemas.controller.js';
+import { ShowSchemasController } from '#publishing/http/schemas.js';
 
 const example: unknown = JSON.parse(
   readFileSync(projectPath('libs/numerology/test/data/result.example.json'), 'utf8'),

@@ -14,15 +14,15 @@ import {
   OVERDUE_PUBLICATIONS,
   PDF_RENDERER,
   PublishDocumentJob,
-} from './application/publish-document/publish-document.job.js';
-import { RenderAttempts } from './application/publish-document/render-attempts.js';
-import { LinkStore } from './links/link.store.js';
+} from './application/publish-document.job.js';
+import { RenderAttempts } from './application/publish-document.job.js';
+import { LinkStore } from './application/links.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
-import { erasureProcess } from './processes/erasure.process.js';
-import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './processes/publication.process.js';
+import { erasureProcess } from './processes.js';
+import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './processes.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
-import { PublicationMetrics } from './telemetry/publication-metrics.js';
+import { PublicationMetrics } from './application/publish-document.job.js';
 
 /** Threads that typeset PDFs, in each worker process: more processes make more of them. */
 const PDF_THREADS = 1;
@@ -35,7 +35,7 @@ const LINK_SWEEP_MS = 3_600_000;
     PublishDocumentJob,
     RenderAttempts,
     PublicationMetrics,
-    { provide: PDF_RENDERER, useFactory: () => createPdfRenderer({ threads: PDF_THREADS }) },
+    { provide: PDF_RENDERER, useFactory: () => createPdfRenderer(PDF_THREADS) },
   ],
 })
 export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdown {

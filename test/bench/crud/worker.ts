@@ -14,7 +14,7 @@ import { COST, GENERATE } from './tables.js';
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 pool.on('error', () => undefined);
-const pdf = createPdfRenderer({ threads: 1 });
+const pdf = createPdfRenderer(1);
 
 const generate = async (readingId: string): Promise<void> => {
   const { rows } = await pool.query<{ workspace_id: string; locale: 'fr-FR' | 'en-US'; input: Buffer }>(

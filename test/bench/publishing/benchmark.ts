@@ -1,6 +1,6 @@
 import type { ReadingResult } from '#numerology/index.js';
+import { loadFile } from '#publishing/content/book/book.js';
 import { BOOK } from '#publishing/content/book/families.js';
-import { readEntries } from '#publishing/content/book/read-entries.js';
 import { randomPerson } from '#publishing/document/testing/random-people.js';
 import {
   GENDERS,
@@ -68,7 +68,7 @@ const measureText = async ({ add }: Settings): Promise<void> => {
 /** All files of both books. A process reads a file when a document first needs it. */
 const measureBooks = ({ add }: Settings): void => {
   const from = cpu();
-  const entries = LOCALES.flatMap((locale) => Object.keys(BOOK).flatMap((file) => readEntries(locale, file)));
+  const entries = LOCALES.flatMap((locale) => Object.keys(BOOK).flatMap((file) => loadFile(locale, file).entries));
   add(told(`both books, ${new Map(entries).size} keys, CPU`, cpu() - from, 'ms'));
 };
 
@@ -106,7 +106,7 @@ const measurePlainWords = async ({ add }: Settings): Promise<void> => {
 const residentMib = (): number => process.memoryUsage.rss() / 2 ** 20;
 
 const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings): Promise<void> => {
-  const pool = createPdfRenderer({ threads: THREADS });
+  const pool = createPdfRenderer(THREADS);
   const resident: number[] = [];
   const tenth = Math.max(1, Math.floor(documents / 10));
   let next = 0;

@@ -3,7 +3,7 @@ import { CreditBooks } from '#billing/application/credit-books.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '#event-sourcing/core/request-context.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
-import { PublishDocumentJob } from '#publishing/application/publish-document/publish-document.job.js';
+import { PublishDocumentJob } from '#publishing/application/publish-document.job.js';
 import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '#readings/application/reading-timers.js';

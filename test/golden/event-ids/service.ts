@@ -14,11 +14,8 @@ import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
-import {
-  PDF_RENDERER,
-  PublishDocumentJob,
-} from '#publishing/application/publish-document/publish-document.job.js';
-import { RenderAttempts } from '#publishing/application/publish-document/render-attempts.js';
+import { PDF_RENDERER, PublishDocumentJob } from '#publishing/application/publish-document.job.js';
+import { RenderAttempts } from '#publishing/application/publish-document.job.js';
 import { PublishingModule } from '#publishing/publishing.module.js';
 import {
   GenerateReadingJob,
@@ -27,7 +24,7 @@ import {
 } from '#readings/application/generate-reading/generate-reading.job.js';
 import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
 import { ReadingTimers } from '#readings/application/reading-timers.js';
-import { erasureProcess } from '#publishing/processes/erasure.process.js';
+import { erasureProcess } from '#publishing/processes.js';
 import { ReadingsModule } from '#readings/readings.module.js';
 import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';

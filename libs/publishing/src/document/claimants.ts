@@ -1,5 +1,4 @@
 import type { ReadingResult } from '#numerology/index.js';
-import type { PositionTerm } from '../content/book/frame-families.js';
 import {
   fullAbsent,
   fullDebt,
@@ -7,6 +6,7 @@ import {
   isForParents,
   leadingRoot,
   lessonSituation,
+  type PositionTerm,
   strengthOf,
 } from './facts.js';
 

@@ -1,21 +1,13 @@
 import type { ReadingResult } from '#numerology/index.js';
 import { createComposer } from './composer.js';
 import type { DocumentV1 } from './document.js';
-import { isForParents } from './facts.js';
 import { cycles } from './sections/cycles.js';
 import { grid } from './sections/grid.js';
 import { method } from './sections/method.js';
 import { name } from './sections/name.js';
-import { closingNotice, opening } from './sections/opening.js';
-import { overview } from './sections/overview.js';
+import { closingNotice, opening, overview } from './sections/opening.js';
 import { path } from './sections/path.js';
 import { synthesis } from './sections/synthesis.js';
-import { childCycles } from './sections/under7/cycles.js';
-import { childGrid } from './sections/under7/grid.js';
-import { childName } from './sections/under7/name.js';
-import { childPath } from './sections/under7/path.js';
-import { childSynthesis } from './sections/under7/synthesis.js';
-import { childYear } from './sections/under7/year.js';
 import { year } from './sections/year.js';
 import { assertDocument } from './validate.js';
 import { wordCount } from './walk.js';
@@ -38,11 +30,6 @@ const TEST_DETAIL = {
 /** In order: the general, the particular, time, the whole again, and the arithmetic last. */
 const SECTIONS = [opening, overview, path, name, grid, cycles, year, synthesis, method, closingNotice];
 
-/** The same for the parents of a child under seven. */
-const CHILD_SECTIONS = [
-  opening, overview, childPath, childName, childGrid, childCycles, childYear, childSynthesis, method, closingNotice,
-]; // prettier-ignore
-
 /**
  * Composes the document of a reading in its locale and grammatical gender. Pure: the same result, options and content
  * version give the same tree.
@@ -51,7 +38,6 @@ const CHILD_SECTIONS = [
 export const composeDocument = (result: ReadingResult, options: PublicationOptions): DocumentV1 => {
   const composer = createComposer(result);
   const isTest = options.livemode === false;
-  const sections = isForParents(result) ? CHILD_SECTIONS : SECTIONS;
   const body = {
     title: composer.plain('frames/opening documentTitle'),
     subtitle: composer.name,
@@ -60,7 +46,7 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
       composer.plain('frames/opening established', { date: composer.date(result.asOf) }),
       ...(isTest ? [TEST_DETAIL[result.locale]] : []),
     ],
-    children: sections.map((write) => write(composer)),
+    children: SECTIONS.map((write) => write(composer)),
   };
   const document: DocumentV1 = {
     type: 'document',

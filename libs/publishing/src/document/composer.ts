@@ -1,6 +1,5 @@
 import type { ReadingResult } from '#numerology/index.js';
 import { type Book, bookFor } from '../content/book/book.js';
-import type { PositionTerm } from '../content/book/frame-families.js';
 import type { Form } from '../content/book/shape.js';
 import {
   formatDate,
@@ -12,9 +11,9 @@ import {
 import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
 import { personKey, pick, textAt } from './choice.js';
-import type { Inline, NumberRef } from './document.js';
-import { isForParents } from './facts.js';
-import { numberRef } from './nodes.js';
+import type { Block, Inline, NumberRef, Paragraph, Section } from './document.js';
+import { isForParents, type PositionTerm } from './facts.js';
+import { numberRef, paragraph, section } from './nodes.js';
 import { type Plan, planTexts } from './truth.js';
 
 /** The numbers a section can cite by name. */
@@ -25,12 +24,23 @@ export interface Composer {
   readonly result: ReadingResult;
   readonly book: Book;
   readonly plan: Plan;
+  /** Whether the reading of a child under seven speaks to the parents. */
+  readonly forParents: boolean;
   /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
   readonly name: string;
   /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
   readonly say: (key: string, values?: Values) => Inline[];
   /** The same as a string, for titles and alternative texts. */
   readonly plain: (key: string, values?: Readonly<Record<string, string>>) => string;
+  /** A paragraph with the text at a key. */
+  readonly tell: (id: string, key: string, values?: Values, variant?: Paragraph['variant']) => Paragraph;
+  /** A subsection; its title is the text at a key, or is given as `{ title }`. */
+  readonly part: (
+    id: string,
+    title: string | { readonly title: string },
+    children: readonly (Block | Section)[],
+    refs?: readonly string[],
+  ) => Section;
   /** All forms of an entry that is a list rather than a choice. */
   readonly all: (key: string) => Inline[][];
   /** A link to one of `result.numbers`, printed as the result displays it. */
@@ -75,13 +85,18 @@ export const createComposer = (result: ReadingResult): Composer => {
   const select = createSelect(book, plan, result);
   const textOf = (key: string): Forms => textAt(select(key), age);
   const plain: Composer['plain'] = (key, values) => toPlain(textOf(key), gender, values);
+  const say: Composer['say'] = (key, values) => toInline(textOf(key), gender, values);
   return {
     result,
     book,
     plan,
+    forParents: isForParents(result),
     name: printedName(result.subject.displayName),
     plain,
-    say: (key, values) => toInline(textOf(key), gender, values),
+    say,
+    tell: (id, key, values, variant) => paragraph(id, say(key, values), variant),
+    part: (id, title, children, refs) =>
+      section(id, 'subsection', typeof title === 'string' ? plain(title) : title.title, children, refs),
     all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
     position: (term) => plain(`frames/terms positions.${term}`),

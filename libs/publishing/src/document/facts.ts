@@ -6,7 +6,6 @@ import {
   root,
   type Stage,
 } from '#numerology/index.js';
-import type { PositionTerm } from '../content/book/frame-families.js';
 
 /** Facts that choose texts, derived from a result. */
 
@@ -27,6 +26,9 @@ const MATURE_AGE = 45;
 export const isMature = ({ age }: ReadingResult): boolean => age >= MATURE_AGE;
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
+
+/** What a text names with its article, for which the terms have an entry `positions.<term>`. */
+export type PositionTerm = Position | 'active' | 'heredity' | 'passion' | 'lesson' | 'debt' | 'leading';
 
 /** Every number of the person that has a line of its own, heaviest first. */
 const HOLDERS = [...POSITIONS, 'active', 'heredity'] as const;

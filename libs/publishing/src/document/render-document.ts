@@ -1,7 +1,7 @@
 import type { ReadingResult } from '#numerology/index.js';
 import type { Paper } from '#workspaces/contracts/index.js';
 import { CONTENT_VERSION } from '../contracts/content-version.js';
-import type { DocumentFormat } from '../contracts/events.js';
+import type { DocumentFormat } from '../contracts/index.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { composeDocument } from './compose.js';
 import type { DocumentV1 } from './document.js';

@@ -1,10 +1,10 @@
 import type { ReadingResult } from '#numerology/index.js';
 import type { Book } from '../content/book/book.js';
-import type { PositionTerm } from '../content/book/frame-families.js';
 import type { Form } from '../content/book/shape.js';
 import { type Claim, type Trait, TRAIT_NAMES } from '../content/book/traits.js';
 import { type Claimant, claimantsOf } from './claimants.js';
 import { concordOf, personKey, pick } from './choice.js';
+import type { PositionTerm } from './facts.js';
 
 /** A trait of which the chosen texts claim both poles, and where. The reading reconciles them in a text of its own. */
 export interface Contradiction {

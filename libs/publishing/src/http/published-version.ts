@@ -1,12 +1,51 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, Optional } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requireStanding } from '#platform/auth/authentication.js';
+import { principalOf, requireStanding } from '#platform/auth/authentication.js';
+import { seesMode } from '#platform/auth/livemode.js';
 import { Problem } from '#platform/http/problem.js';
 import { GetReadingSummary, type ReadingSummary } from '#readings/contracts/index.js';
-import { PublicationQuery } from '../read-models/publication/publication.query.js';
-import { POLL_AFTER } from './named-reading.js';
+import { PublicationQuery } from '../application/publication.query.js';
+
+/** What the path of a reading's routes names. */
+export const NAMED_READING = {
+  description: 'The `readingId` from the response to its creation',
+  example: '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41',
+};
+
+/** Seconds a caller should wait before it looks for a document that is being made. */
+export const POLL_AFTER = '2';
+
+const READING = Symbol('reading');
+type WithReading = Request & { [READING]?: ReadingSummary };
+
+/**
+ * For routes below a reading: refuses an unknown reading and one of another workspace or mode before the body is checked, so
+ * that the answer reveals nothing about it.
+ */
+@Injectable()
+export class OwnReadingGuard implements CanActivate {
+  constructor(private readonly queries: QueryBus) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<WithReading>();
+    const reading = await this.queries.execute(new GetReadingSummary(String(request.params['readingId'])));
+    if (!reading) throw new Problem('reading_not_found');
+    const caller = principalOf(request);
+    if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (!seesMode(caller, reading.livemode)) throw new Problem('reading_not_found');
+    request[READING] = reading;
+    return true;
+  }
+}
+
+/** The reading that the guard found. */
+export const readingOf = (request: Request): ReadingSummary => {
+  const reading = (request as WithReading)[READING];
+  if (!reading) throw new TypeError('The route has no reading: declare @UseGuards(OwnReadingGuard) on it');
+  return reading;
+};
 
 /** Longest wait for the publication of a completed reading (ms). */
 const LONGEST_WAIT_MS = 5_000;

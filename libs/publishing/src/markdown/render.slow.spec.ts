@@ -10,8 +10,7 @@ import { SAMPLES } from '../document/testing/samples.js';
 import { trialDocument } from '../document/testing/trial.js';
 import { camille, resultOf } from '../document/testing/people.js';
 import { headingsOf, textsOf } from '../document/walk.js';
-import { lowerDocument } from './lower.js';
-import { renderMarkdown } from './render.js';
+import { lowerDocument, renderMarkdown } from './render.js';
 
 const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
 const document = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), options);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { composeDocument } from '../document/compose.js';
 import { camille, minh, resultOf } from '../document/testing/people.js';
 import { bookletOf } from './booklet.js';
-import { nameOnCover, namesOfWords } from './name-on-cover.js';
+import { nameOnCover, namesOfWords } from './names.js';
 import { pullQuoteIn } from './pull-quotes.js';
 import { paragraph, section, table, text } from '../document/nodes.js';
 

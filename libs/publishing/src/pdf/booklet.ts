@@ -1,3 +1,4 @@
+import type { Paper } from '#workspaces/contracts/index.js';
 import type {
   Block,
   Callout,
@@ -19,11 +20,19 @@ import {
   setText,
   type SetInline,
 } from './inlines.js';
-import type { Sheet } from './paper.js';
-import { nameOnCover, namesOfWords } from './name-on-cover.js';
-import { withNameIn } from './names-in-text.js';
+import { nameOnCover, namesOfWords, withNameIn } from './names.js';
 import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
+
+/** A sheet that a booklet is laid out for. */
+export type Sheet = Exclude<Paper, 'by-locale'>;
+
+/** What printers hold where the language is read. */
+const USUAL: Readonly<Record<Locale, Sheet>> = { 'fr-FR': 'a4', 'en-US': 'us-letter' };
+
+/** The sheet of a document in this language. */
+export const sheetOf = (paper: Paper, locale: Locale): Sheet =>
+  paper === 'by-locale' ? USUAL[locale] : paper;
 
 /** A sentence of the section, repeated large. An ornament: readers of the text do not hear it. */
 interface PullQuote {

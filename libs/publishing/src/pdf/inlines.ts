@@ -1,32 +1,18 @@
 import type { Inline, Locale } from '../document/document.js';
 
-/** Letters of an ordinal, set as superiors: 1er, 2e. The tree has none: Markdown prints them on the line. */
-interface Superior {
-  readonly type: 'superior';
-  readonly value: string;
-}
-
-/** A word with hyphens that no line breaks. */
-interface Unbroken {
-  readonly type: 'unbroken';
-  readonly value: string;
-}
-
-/** Words that no line breaks with a hyphen. */
-interface Whole {
-  readonly type: 'whole';
-  readonly value: string;
-}
-
-/** A word that may fit in no line. */
-interface Long {
-  readonly type: 'long';
+/**
+ * A piece of text that pages set apart. `superior`: letters of an ordinal, 1er, 2e, which Markdown prints on the line;
+ * `unbroken`: a word with hyphens that no line breaks; `whole`: words that no line breaks with a hyphen; `long`: a word that
+ * may fit in no line.
+ */
+interface Piece {
+  readonly type: 'superior' | 'unbroken' | 'whole' | 'long';
   readonly value: string;
 }
 
 /** A piece of text as pages need it. */
-export type SetInline = Inline | Superior | Unbroken | Whole | Long;
-type PieceType = 'text' | (Superior | Unbroken | Whole | Long)['type'];
+export type SetInline = Inline | Piece;
+type PieceType = 'text' | Piece['type'];
 
 export const plain = (nodes: readonly Inline[]): string =>
   nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');

@@ -1,4 +1,5 @@
-import type { Inline, Table } from '../document/document.js';
+import type { Table } from '../document/document.js';
+import { plain } from './inlines.js';
 
 // Lengths in the size of the text of a table. The template has the same table: 126 mm wide, text of 9.6 pt, cells with
 // 8 pt on either side.
@@ -17,9 +18,6 @@ export const widthOf = (text: string): number =>
     if (NARROW.letters.test(letter)) return NARROW.width;
     return USUAL.letters.test(letter) ? USUAL.width : WIDEST;
   }).reduce((sum, width) => sum + width, CELL_MARGINS);
-
-const plain = (nodes: readonly Inline[]): string =>
-  nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');
 
 /** The first of columns that share the width may get more than the others. */
 const LARGEST_SHARE = 1.4;

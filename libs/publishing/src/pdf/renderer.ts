@@ -3,18 +3,6 @@ import { typesettingPool } from '#platform/typesetting/typesetting-pool.js';
 import type { Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
 
-export interface PdfRendererOptions {
-  /**
-   * Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB. They share the cache of earlier
-   * documents, about 300 MB.
-   */
-  readonly threads: number;
-  /** Documents that may wait for a thread, at most; `render` then refuses more. Default 256. */
-  readonly maxQueue?: number;
-  /** How long a document may wait for a thread, and then take (ms). Default 60,000. */
-  readonly timeoutMs?: number;
-}
-
 export interface PdfRenderer {
   /**
    * Renders the document as a tagged PDF (PDF/UA-1). Deterministic bytes.
@@ -34,18 +22,20 @@ export interface RenderTask {
   readonly paper: Paper | undefined;
 }
 
-const DEFAULT_MAX_QUEUE = 256;
-/** A document takes less than a second, and some on a busy machine: one that takes a minute never ends. */
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** Documents that may wait for a thread, at most; `render` then refuses more. */
+const MOST_WAITING = 256;
+/** A document takes less than a second, and some on a busy machine: one that waits or takes a minute never ends. */
+const TIMEOUT_MS = 60_000;
 
-/** A bounded pool of threads that typeset documents, one of them always ready. */
-export const createPdfRenderer = ({
-  threads,
-  maxQueue = DEFAULT_MAX_QUEUE,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
-}: PdfRendererOptions): PdfRenderer => {
+/**
+ * A bounded pool of threads that typeset documents, one of them always ready.
+ * @param threads at least 1. Each holds a compiler and its fonts, about 60 MB. They share the cache of earlier documents,
+ * about 300 MB.
+ */
+export const createPdfRenderer = (threads: number): PdfRenderer => {
   const worker = projectPath('dist/libs/publishing/src/pdf/worker.js');
-  const pool = typesettingPool<RenderTask>({ worker, threads, idleThreads: 1, maxQueue, timeoutMs });
+  const bounds = { maxQueue: MOST_WAITING, timeoutMs: TIMEOUT_MS };
+  const pool = typesettingPool<RenderTask>({ worker, threads, idleThreads: 1, ...bounds });
   return {
     render: (document, paper, begin) => pool.run({ document, paper }, begin),
     close: () => pool.close(),

@@ -4,9 +4,8 @@ import { projectPath } from '#platform/project-path.js';
 import { openTypst, taggedPdf } from '#platform/typesetting/typst.js';
 import type { Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
-import { bookletOf } from './booklet.js';
+import { bookletOf, sheetOf } from './booklet.js';
 import { packed } from '#platform/typesetting/packed.js';
-import { sheetOf } from './paper.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 

@@ -7,7 +7,7 @@ import { isClaim, isTrait } from './traits.js';
 const GENDERS = ['feminine', 'masculine', 'neutral'] as const;
 const FORM_KEYS = ['text', 'when', 'traits', 'bridges', 'ages'];
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
+export const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const unknownKeys = (map: Record<string, unknown>, known: readonly string[]): string[] =>
@@ -15,7 +15,7 @@ const unknownKeys = (map: Record<string, unknown>, known: readonly string[]): st
     .filter((key) => !known.includes(key))
     .map((key) => `unknown key ${key}`);
 
-const placeholdersOf = (text: string): string[] =>
+export const placeholdersOf = (text: string): string[] =>
   [...new Set([...text.matchAll(/\{([a-zA-Z]+)\}/g)].map(([, name]) => name as string))].sort();
 
 /** Reads one YAML value as an entry; `fault` receives what is wrong with it. */

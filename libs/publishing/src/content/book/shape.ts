@@ -24,9 +24,6 @@ export interface Form {
 /** An entry of the book: one form, or several of which composition chooses one. */
 export type Entry = readonly Form[];
 
-/** The number whose group of roots chooses between the forms of an entry. */
-export type Companion = 'lifePath' | 'expression' | 'soulUrge';
-
 /** What one entry must be. */
 export interface EntryShape {
   readonly kind: 'entry';
@@ -35,7 +32,7 @@ export interface EntryShape {
   /** The least number of forms. */
   readonly forms: number;
   /** Forms are chosen by this number's group and carry `when`; without it a stable hash chooses. */
-  readonly by?: Companion;
+  readonly by?: 'lifePath' | 'expression' | 'soulUrge';
   /** Ages that every form must have a text for. Others are allowed. */
   readonly ages: readonly AgeBand[];
   /** Each form must state what it claims. */
@@ -47,9 +44,6 @@ export interface EntryShape {
 export interface ShapeTree {
   readonly [key: string]: EntryShape | ShapeTree;
 }
-
-/** What a file of this shape holds when it is complete. */
-export type Shaped<S> = S extends EntryShape ? Entry : { readonly [K in keyof S]: Shaped<S[K]> };
 
 /** A text of `words` words. */
 export const prose = (words: number, more: Partial<Omit<EntryShape, 'kind' | 'words'>> = {}): EntryShape => ({

@@ -1,4 +1,4 @@
-import { nameOnCover } from '../name-on-cover.js';
+import { nameOnCover } from '../names.js';
 import type { LaidOutPage, Run } from './laid-out.js';
 import { contentOf, isHeading, type Line, linesOf, short, textOf } from './lines.js';
 

@@ -1,0 +1,257 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Pool, PoolClient } from 'pg';
+import type { Logger } from 'pino';
+import { type Clock, instant } from '#event-sourcing/core/clock.js';
+import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { forgetOlder } from '#platform/retention/rows.js';
+import { CLOCK, LOGGER } from '#platform/tokens.js';
+import { WrittenTogether } from '#platform/work/written-together.js';
+import { keyStands } from '#workspaces/contracts/index.js';
+import { type DocumentFormat, EndLinksMadeBy } from '../contracts/index.js';
+import type { TokenHash } from '../domain/link-token.js';
+
+/** A right to read the document of a reading in one format without a key. Instants are RFC 3339 UTC. */
+export interface DocumentLink {
+  readonly linkId: string;
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly format: DocumentFormat;
+  /** `null`: the newest at the time of reading. */
+  readonly version: number | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt: string | null;
+  /** Answered reads; those of the last seconds may be missing. */
+  readonly uses: number;
+  readonly lastUsedAt: string | null;
+}
+
+export type NewLink = Omit<DocumentLink, 'revokedAt' | 'uses' | 'lastUsedAt'> & {
+  readonly tokenHash: TokenHash;
+  /** The caller who makes it, `apiKey:<keyId>`. */
+  readonly createdBy: string;
+};
+
+interface Row {
+  readonly link_id: string;
+  readonly reading_id: string;
+  readonly workspace_id: string;
+  readonly format: DocumentFormat;
+  readonly version: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly revoked_at: Date | null;
+  readonly uses: string;
+  readonly last_used_at: Date | null;
+}
+
+const COLUMNS =
+  'link_id, reading_id, workspace_id, format, version, created_at, expires_at, revoked_at, uses, last_used_at';
+
+/** Time and number of uses by link. */
+export type Uses = ReadonlyMap<string, { readonly count: number; readonly last: string }>;
+
+/** Expired links are kept, so that they are answered 410, and deleted this long after. */
+const KEPT_FOR = '30 days';
+
+/** Links are rows, not events: docs/adr/0028. */
+@Injectable()
+export class LinkStore {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  /**
+   * Stores a link. Locks the key's row first: links of a reading are added one after the other, so that none exceeds the
+   * limit. An erasure waits meanwhile, and then ends this link too.
+   * @param most live links that a reading may have
+   * @returns the link; that of an earlier attempt when a repeated request draws its id again
+   */
+  add(link: NewLink, most: number): Promise<DocumentLink | 'too_many' | 'erased' | 'key_ended'> {
+    return transaction(this.pool, async (client) => {
+      const held = await client.query(
+        'select from platform.subject_key where subject_id = $1 for no key update',
+        [link.readingId],
+      );
+      if (held.rowCount === 0) return 'erased';
+      if (!(await this.holdMaker(client, link))) return 'key_ended';
+      // Statements of their own: they see the links that were added while this one waited.
+      const known = await client.query<Row>(
+        `select ${COLUMNS} from publishing.document_link where link_id = $1 and reading_id = $2`,
+        [link.linkId, link.readingId],
+      );
+      if (known.rows[0]) return fromRow(known.rows[0]);
+      const { rows } = await client.query<Row>(
+        `insert into publishing.document_link
+           (link_id, reading_id, workspace_id, format, version, created_at, expires_at, token_sha256, created_by)
+         select $1::uuid, $2::uuid, $3, $4, $5::integer, $6::timestamptz, $7::timestamptz, decode($8, 'hex'), $9
+         where (select count(*) from publishing.document_link
+                where reading_id = $2::uuid and revoked_at is null and expires_at > $6::timestamptz) < $10
+         returning ${COLUMNS}`,
+        [
+          link.linkId,
+          link.readingId,
+          link.workspaceId,
+          link.format,
+          link.version,
+          link.createdAt,
+          link.expiresAt,
+          link.tokenHash,
+          link.createdBy,
+          most,
+        ],
+      );
+      return rows[0] ? fromRow(rows[0]) : 'too_many';
+    });
+  }
+
+  /**
+   * Holds the API key that makes a link until the transaction ends. Its revocation waits meanwhile, so that whoever ends the
+   * links of a revoked key finds this one, too.
+   * @returns false: the key has ended
+   */
+  private async holdMaker(client: PoolClient, { createdBy, createdAt }: NewLink): Promise<boolean> {
+    const [, keyId] = /^apiKey:(.+)$/.exec(createdBy) ?? [];
+    if (keyId === undefined) return true;
+    const { rowCount } = await client.query(
+      `select from workspaces.api_key as key where key.key_id = $1 and ${keyStands('$2')} for share`,
+      [keyId, createdAt],
+    );
+    return rowCount === 1;
+  }
+
+  async byToken(hash: TokenHash): Promise<DocumentLink | null> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'link-by-token',
+      text: `select ${COLUMNS} from publishing.document_link where token_sha256 = decode($1, 'hex')`,
+      values: [hash],
+    });
+    return rows[0] ? fromRow(rows[0]) : null;
+  }
+
+  /** Links of a reading, newest first, after the end of the page before (`createdAt`, `linkId`). */
+  async page(
+    readingId: string,
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly DocumentLink[]> {
+    const { rows } = await this.pool.query<Row>(
+      `select ${COLUMNS} from publishing.document_link
+       where reading_id = $1 and ($3::timestamptz is null or (created_at, link_id) < ($3, $4::uuid))
+       order by created_at desc, link_id desc limit $2`,
+      [readingId, limit, after?.[0] ?? null, after?.[1] ?? null],
+    );
+    return rows.map(fromRow);
+  }
+
+  /** Ends a link; does nothing more when it has ended. @returns whether the reading has such a link */
+  async revoke(readingId: string, linkId: string, at: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `update publishing.document_link set revoked_at = coalesce(revoked_at, $3)
+       where link_id = $1 and reading_id = $2`,
+      [linkId, readingId, at],
+    );
+    return rowCount === 1;
+  }
+
+  /**
+   * Ends the live links of a workspace that these callers made, such as those of a leaked key.
+   * @param makers as `createdBy` of the links
+   * @returns how many
+   */
+  async revokeMadeBy(workspaceId: string, makers: readonly string[], at: string): Promise<number> {
+    const { rowCount } = await this.pool.query(
+      `update publishing.document_link set revoked_at = $3
+       where workspace_id = $1 and created_by = any ($2) and revoked_at is null and expires_at > $3`,
+      [workspaceId, makers, at],
+    );
+    return rowCount ?? 0;
+  }
+
+  async addUses(uses: Uses): Promise<void> {
+    await this.pool.query(
+      `update publishing.document_link as link
+       set uses = link.uses + fresh.uses, last_used_at = greatest(link.last_used_at, fresh.last_used_at)
+       from (select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
+               as fresh (link_id, uses, last_used_at)) as fresh
+       where link.link_id = fresh.link_id`,
+      [
+        [...uses.keys()],
+        [...uses.values()].map(({ count }) => count),
+        [...uses.values()].map(({ last }) => last),
+      ],
+    );
+  }
+
+  /** Deletes links that expired long ago. @returns how many */
+  forget(signal: AbortSignal): Promise<number> {
+    return forgetOlder(this.pool, { table: 'publishing.document_link', at: 'expires_at' }, KEPT_FOR, signal);
+  }
+}
+
+const fromRow = (row: Row): DocumentLink => ({
+  linkId: row.link_id,
+  readingId: row.reading_id,
+  workspaceId: row.workspace_id,
+  format: row.format,
+  version: row.version,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at.toISOString(),
+  revokedAt: row.revoked_at?.toISOString() ?? null,
+  uses: Number(row.uses),
+  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+});
+
+/** Most links whose uses wait to be written. Uses of further links are written at once. */
+const LINKS = 10_000;
+
+/** Counts the uses of links in memory, and adds them to their rows together. */
+@Injectable()
+export class LinkUse extends WrittenTogether<{ readonly count: number; readonly last: string }> {
+  constructor(
+    private readonly links: LinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) log: Pick<Logger, 'warn'>,
+  ) {
+    super('the uses of links', log);
+  }
+
+  /** Notes an answered read. Costs one map look-up. */
+  note(linkId: string): void {
+    const count = (this.waiting.get(linkId)?.count ?? 0) + 1;
+    this.waiting.set(linkId, { count, last: instant(this.clock.now()) });
+    if (this.waiting.size > LINKS) void this.write();
+  }
+
+  /** Adds what waits here to a link that is shown. */
+  withWaiting<
+    L extends { readonly linkId: string; readonly uses: number; readonly lastUsedAt: string | null },
+  >(link: L): L {
+    const waiting = this.waiting.get(link.linkId);
+    return waiting ? { ...link, uses: link.uses + waiting.count, lastUsedAt: waiting.last } : link;
+  }
+
+  protected override store(batch: Uses): Promise<void> {
+    return this.links.addUses(batch);
+  }
+
+  /** For the next write, as far as there is room. */
+  protected override takeBack(batch: Uses): void {
+    for (const [linkId, { count, last }] of batch) {
+      const fresh = this.waiting.get(linkId);
+      if (fresh) this.waiting.set(linkId, { count: count + fresh.count, last: fresh.last });
+      else if (this.waiting.size < LINKS) this.waiting.set(linkId, { count, last });
+    }
+  }
+}
+
+@CommandHandler(EndLinksMadeBy)
+export class EndLinksHandler implements ICommandHandler<EndLinksMadeBy> {
+  constructor(
+    private readonly links: LinkStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ workspaceId, makers }: EndLinksMadeBy) {
+    return { ended: await this.links.revokeMadeBy(workspaceId, makers, instant(this.clock.now())) };
+  }
+}

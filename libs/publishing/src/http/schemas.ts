@@ -1,0 +1,101 @@
+import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Public } from '#platform/auth/authentication.js';
+import { Produces } from '#platform/http/accept.guard.js';
+import { Answers } from '#platform/http/openapi/operation.js';
+import { sendBody } from '#platform/http/send-json.js';
+import { projectPath } from '#platform/project-path.js';
+
+const FILES = {
+  document_v1: 'libs/publishing/schema/document_v1.schema.json',
+  result: 'libs/numerology/schema/result.schema.json',
+} as const;
+
+/** The JSON Schemas (2020-12) of a reading's result and document, by the name in their URL. */
+export type PublishedSchema = keyof typeof FILES;
+export const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
+
+/** The published bytes of a schema. */
+export const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
+
+/** The location of a schema in the OpenAPI document, for `$ref`. */
+export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+
+/**
+ * The schemas as OpenAPI 3.1 components. Their `$defs` become components too, named after both: code generators do not
+ * find what is nested.
+ */
+export const schemaComponents = (): Record<string, object> =>
+  Object.fromEntries(
+    PUBLISHED_SCHEMAS.flatMap((name) => {
+      const text = readSchema(name)
+        .toString('utf8')
+        .replaceAll('"#/$defs/', `"${schemaReference(name)}_`);
+      const { $schema: _dialect, $id: _id, $defs = {}, ...schema } = JSON.parse(text) as PublishedJson;
+      const parts = Object.entries($defs).map(([part, shape]) => [`${name}_${part}`, shape]);
+      return [[name, schema], ...parts] as [string, object][];
+    }),
+  );
+
+interface PublishedJson {
+  readonly $schema: string;
+  readonly $id: string;
+  readonly $defs?: Readonly<Record<string, object>>;
+}
+
+const MEDIA_TYPE = 'application/schema+json';
+/** A schema changes only with a release. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
+const described = {
+  [MEDIA_TYPE]: { schema: { type: 'object', description: 'A JSON Schema (draft 2020-12)' } },
+};
+
+const published = (name: PublishedSchema) => {
+  const bytes = readSchema(name);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+};
+
+/** Serves the schemas of `result` and `document_v1`, for code generators and validators. */
+@Controller('schemas')
+@Public()
+@Produces(MEDIA_TYPE, 'application/json')
+@ApiTags('Schemas')
+export class ShowSchemasController {
+  private readonly schemas = { document_v1: published('document_v1'), result: published('result') };
+
+  @Get('document_v1.json')
+  @ApiOperation({
+    operationId: 'getDocumentSchema',
+    summary: 'Get the JSON Schema of `document_v1`',
+    description: 'JSON Schema draft 2020-12. It changes only with a release.',
+  })
+  @Answers(200, 'The schema', described, ['ETag'])
+  documentV1(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
+    this.send(response, 'document_v1', ifNoneMatch);
+  }
+
+  @Get('result.json')
+  @ApiOperation({
+    operationId: 'getResultSchema',
+    summary: 'Get the JSON Schema of `result`',
+    description: 'JSON Schema draft 2020-12. It changes only with a release.',
+  })
+  @Answers(200, 'The schema', described, ['ETag'])
+  result(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
+    this.send(response, 'result', ifNoneMatch);
+  }
+
+  private send(response: Response, name: PublishedSchema, ifNoneMatch: string | undefined): void {
+    const { bytes, sha256 } = this.schemas[name];
+    sendBody(response, bytes, {
+      sha256,
+      mediaType: MEDIA_TYPE,
+      cacheControl: CACHE_CONTROL,
+      ifNoneMatch,
+    });
+  }
+}
