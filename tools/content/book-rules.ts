@@ -179,12 +179,6 @@ export const CONTRASTS: Readonly<Record<Locale, readonly RegExp[]>> = {
   ],
 };
 
-/** "Less X than Y", which is often the same figure. */
-export const COMPARISONS: Readonly<Record<Locale, RegExp>> = {
-  'fr-FR': /(?<!\p{L})moins [^.;:!?…]{1,50} que /giu,
-  'en-US': /\b(?:less|rather) [^.;:!?…]{1,40} than /giu,
-};
-
 /** The noun of an image: « comme une lampe », "like a lamp", "the way a cat does". */
 export const SIMILES: Readonly<Record<Locale, RegExp>> = {
   'fr-FR': /(?<!\p{L})(?:comme |ainsi qu(?:e |’)|tel(?:le)?s? (?:que |qu’)?|pareille?s? à )(?:d’)?(?:(?:une?|le|la|les|des|ces|cette|ce) |l’)(?:petite?s? |vieil(?:le)?s? |vieux |bon(?:ne)?s? |grand(?:e)?s? )?(\p{L}{3,})/giu,

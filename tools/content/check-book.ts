@@ -1,9 +1,9 @@
-import { familyOf } from '#publishing/content/book/families.js';
+import { BOOK, familyOf } from '#publishing/content/book/families.js';
 import type { LoadedFile, PlacedEntry } from '#publishing/content/book/book.js';
 import { AGE_BANDS } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
-import { BOOK_RULES, COMPARISONS, CONTRASTS, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
-import { type BookFault, type BookText, textsOf } from './book-texts.js';
+import { BOOK_RULES, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
+import { type BookFault, type BookText, loadBook, textsOf } from './book-texts.js';
 import { FRENCH_AGREEMENT, brokenRules, keepsAgreement } from './lint.js';
 import { repetitions } from './repetition.js';
 import { sentencesOf, wordsIn } from './text.js';
@@ -107,41 +107,21 @@ const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] 
       ),
     );
 
-/** Figures of a style that is fine once and a tic when it recurs, per thousand words. */
-export const density = (locale: Locale, files: readonly LoadedFile[]) => {
-  const text = textsOf(files)
-    .map(({ forms }) => forms.neutral)
-    .join('\n');
-  const words = Math.max(wordsIn(text), 1);
-  const perThousand = (count: number) => Math.round((count / words) * 10_000) / 10;
-  const matches = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
-  return {
-    words,
-    semicolons: perThousand(matches(/;/g)),
-    contrasts: perThousand(
-      [...CONTRASTS[locale], COMPARISONS[locale]].reduce((sum, pattern) => sum + matches(pattern), 0),
-    ),
-    sentence: Math.round((words / Math.max(matches(/[.?…](?=\s|$)/g), 1)) * 10) / 10,
-  };
+/** Frames of which a language has no entry, or whose placeholders differ: composition fills both in alike. */
+export const parityFaults = (): string[] => {
+  const frames = Object.keys(BOOK).filter((file) => familyOf(file) === 'frames');
+  const keysOf = (locale: Locale): Set<string> =>
+    new Set(
+      loadBook(locale, frames)
+        .flatMap(({ entries }) => entries)
+        .map(({ file, path, shape }) => `${file} ${path} (${shape.uses.join(', ')})`),
+    );
+  const [french, english] = [keysOf('fr-FR'), keysOf('en-US')];
+  return [
+    ...[...french].filter((key) => !english.has(key)).map((key) => `only in French: ${key}`),
+    ...[...english].filter((key) => !french.has(key)).map((key) => `only in English: ${key}`),
+  ];
 };
-
-const MOST_SEMICOLONS = 4;
-const MOST_CONTRASTS = 2.5;
-/** Below this a single semicolon decides. */
-const FEW_WORDS = 400;
-
-const densityFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
-  files.flatMap((file) => {
-    const { words, semicolons, contrasts } = density(locale, [file]);
-    if (words < FEW_WORDS) return [];
-    const at = file.file;
-    return [
-      ...(semicolons > MOST_SEMICOLONS ? [{ at, fault: `${semicolons} semicolons per 1,000 words` }] : []),
-      ...(contrasts > MOST_CONTRASTS
-        ? [{ at, fault: `${contrasts} of "not X but Y" per 1,000 words, at most ${MOST_CONTRASTS}` }]
-        : []),
-    ];
-  });
 
 /**
  * The faults of `files` of one language. Gaps are none.
@@ -161,7 +141,6 @@ export const checkBook = (
     ...texts.flatMap((text) => stageFaults(locale, text)),
     ...labelFaults(files),
     ...sceneFaults(locale, files),
-    ...densityFaults(locale, files),
     ...repetitions(locale, files, book),
   ];
 };

@@ -1,17 +1,17 @@
-/** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
+/** The authors' tool: checks and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '#numerology/index.js';
 import type { Locale } from '#publishing/document/document.js';
-import { SAMPLES } from '#publishing/document/testing/samples.js';
-import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
+import { GENDERS, LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
-import { createTypesetter, type Typesetter } from '#publishing/pdf/typesetter.js';
+import { createTypesetter } from '#publishing/pdf/typesetter.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { bookStats, reportBook } from './book-report.js';
+import { loadBook } from './book-texts.js';
+import { checkBook, parityFaults } from './check-book.js';
 import { checkPages } from './check-pages.js';
-import { checkPeople, MOST_FAULTS_SHOWN, MOST_MEASURED, progressBar } from './check-people.js';
-import { measureReadings, printStats, type ReadingStats } from './reading-stats.js';
+import { checkReadings } from './check-readings.js';
+import { limitFaults } from './limits.js';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -21,30 +21,34 @@ const wholeNumber = (value: string): number => {
   throw new InvalidArgumentError('It must be a whole number from 0.');
 };
 
-/** Walks through `steps` with a bar. */
-const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (step: T) => void): void => {
-  const bar = progressBar(label);
-  bar.start(total, 0);
-  for (const step of steps) {
-    work(step);
-    bar.increment();
-  }
-  bar.stop();
+const bookFaults = (locale: Locale, families: readonly string[]): string[] => {
+  const files = loadBook(locale, families);
+  if (files.length === 0) throw new Error(`The book has no family or file ${families.join(', ')}`);
+  const gaps = files.flatMap(({ file, gaps: missing }) =>
+    missing.map((path) => `${file} ${path}: is missing`),
+  );
+  const faults = checkBook(locale, files, loadBook(locale)).map(
+    ({ at, fault, text }) => `${at}: ${fault}${text ? `\n    ${text}` : ''}`,
+  );
+  return [...gaps, ...faults].map((fault) => `${locale} ${fault}`);
 };
 
-const measured = (people: number, seed: number): ReadingStats[] =>
-  LOCALES.map((locale) => measureReadings(locale, Math.min(people, MOST_MEASURED), seed));
-
-/** Lays out booklets and prints what is careless on their pages. @returns the number of faults */
-const checkBooklets = (people: number, seed: number): number => {
-  const typesetter = createTypesetter();
-  const faults: string[] = [];
-  withBar('Booklets', people, checkPages(typesetter, people, seed), (found) => void faults.push(...found));
-  faults.slice(0, MOST_FAULTS_SHOWN).forEach(print);
-  if (faults.length > MOST_FAULTS_SHOWN) print(`… and ${faults.length - MOST_FAULTS_SHOWN} more`);
-  print(`${people * LOCALES.length} booklets of ${people} people, ${faults.length} faults`);
-  return faults.length;
+/** Each fault of the readings of these people once, the most frequent first, with the first person who meets it. */
+const faultsOfPeople = (people: number, seed: number): string[] => {
+  const found = new Map<string, { readonly first: string; count: number }>();
+  for (const faults of checkReadings(people, seed))
+    for (const { locale, fault, seed: person, gender } of faults) {
+      const known = found.get(`${locale} ${fault}`) ?? { first: `person ${person} ${gender}`, count: 0 };
+      known.count += 1;
+      found.set(`${locale} ${fault}`, known);
+    }
+  return [...found]
+    .toSorted(([, one], [, other]) => other.count - one.count)
+    .map(([fault, { first, count }]) => `${fault}\n    ${count} readings, first that of ${first}`);
 };
+
+/** Of fewer people, the shares of sentences and the likeness of readings say nothing; of more, nothing more. */
+const [LEAST_MEASURED, MOST_MEASURED] = [300, 1_000] as const;
 
 interface CheckOptions {
   readonly people: number;
@@ -54,17 +58,19 @@ interface CheckOptions {
   readonly locale?: Locale;
 }
 
-/** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
-const check = async ({ family, locale, people, pages, seed }: CheckOptions): Promise<void> => {
-  const faults = reportBook(family, locale, print);
-  const broken = people > 0 ? await checkPeople(people, seed, print) : 0;
-  const careless = pages > 0 ? checkBooklets(pages, seed) : 0;
-  process.exitCode = faults + broken + careless === 0 ? 0 : 1;
-};
-
-const stats = ({ people, seed }: { readonly people: number; readonly seed: number }): void => {
-  bookStats(print);
-  if (people > 0) measured(people, seed).forEach((each) => printStats(each, print));
+/** Exit code 1 if the book has a fault or a gap, or a reading or booklet breaks a rule. */
+const check = ({ family, locale, people, pages, seed }: CheckOptions): void => {
+  const measured = people < LEAST_MEASURED ? [] : LOCALES;
+  const faults = [
+    ...(locale ? [locale] : LOCALES).flatMap((each) => bookFaults(each, family)),
+    ...parityFaults(),
+    ...faultsOfPeople(people, seed),
+    ...measured.flatMap((each) => limitFaults(each, Math.min(people, MOST_MEASURED), seed)),
+    ...(pages > 0 ? [...checkPages(createTypesetter(), pages, seed)].flat() : []),
+  ];
+  faults.forEach(print);
+  print(`${faults.length} faults`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
 };
 
 interface PreviewOptions {
@@ -78,14 +84,6 @@ interface PreviewOptions {
   readonly out: string;
 }
 
-const writeReading = (typesetter: Typesetter, base: string, trial: Trial): number => {
-  const document = trialDocument(trial);
-  writeFileSync(`${base}.json`, `${JSON.stringify(document, null, 2)}\n`);
-  writeFileSync(`${base}.md`, renderMarkdown(document));
-  writeFileSync(`${base}.pdf`, typesetter.typeset(document));
-  return document.meta.wordCount;
-};
-
 const preview = (options: PreviewOptions): void => {
   const name = { firstNames: options.first, middleNames: options.middle, lastNames: options.last };
   const problems = [...checkName(name), ...[checkDateOfBirth(options.born, options.asOf)].filter(Boolean)];
@@ -97,31 +95,20 @@ const preview = (options: PreviewOptions): void => {
   for (const locale of options.locale ? [options.locale] : LOCALES) {
     for (const gender of options.gender ? [options.gender] : GENDERS) {
       const base = join(options.out, `${locale}-${gender}`);
-      const words = writeReading(typesetter, base, { person, locale, gender, asOf: options.asOf });
-      print(`${base}.{json,md,pdf}: ${words} words`);
+      const document = trialDocument({ person, locale, gender, asOf: options.asOf });
+      writeFileSync(`${base}.json`, `${JSON.stringify(document, null, 2)}\n`);
+      writeFileSync(`${base}.md`, renderMarkdown(document));
+      writeFileSync(`${base}.pdf`, typesetter.typeset(document));
+      print(`${base}.{json,md,pdf}: ${document.meta.wordCount} words`);
     }
   }
 };
 
-const samples = ({ out }: { out: string }): void => {
-  const typesetter = createTypesetter();
-  mkdirSync(out, { recursive: true });
-  const written: string[] = [];
-  withBar('Samples', SAMPLES.length, SAMPLES, (sample) => {
-    const base = join(out, sample.slug);
-    const words = writeReading(typesetter, base, sample);
-    written.push(`${base}.{json,md,pdf}: ${sample.locale}, ${sample.gender}, ${words} words`);
-  });
-  written.forEach(print);
-};
-
-const program = new Command('content').description('Check, measure and preview the prose of the readings.');
+const program = new Command('content').description('Check and preview the prose of the readings.');
 
 program
   .command('check')
-  .description(
-    'Check the book; with --people also compose readings, check each, and compare them. Fails on any fault.',
-  )
+  .description('Check the book; with --people and --pages also readings and booklets. Fails on any fault.')
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--pages <n>', 'random people whose booklets are laid out and looked over', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
@@ -129,23 +116,9 @@ program
   .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run content -- check --people 5000\n  npm run content -- check --pages 100\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
+    '\nExamples:\n  npm run content -- check --people 1000\n  npm run content -- check --pages 100\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
   )
   .action(check);
-program
-  .command('samples')
-  .description(
-    'Write twelve sample readings that take the rare ways through the text; the same bytes every time.',
-  )
-  .option('--out <folder>', 'folder to write to', 'out/samples')
-  .addHelpText('after', '\nExample:\n  npm run content -- samples --out /tmp/samples')
-  .action(samples);
-program
-  .command('stats')
-  .description('Count the words of each family; with --people also words, choices and likeness of readings.')
-  .option('--people <n>', 'random people whose readings are measured', wholeNumber, 0)
-  .option('--seed <n>', 'the first person', wholeNumber, 1)
-  .action(stats);
 program
   .command('preview')
   .description(
@@ -161,4 +134,4 @@ program
   .option('--out <folder>', 'folder to write to', 'out')
   .action(preview);
 
-await program.parseAsync();
+program.parse();

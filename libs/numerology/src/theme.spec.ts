@@ -12,40 +12,12 @@ const theme = (dateOfBirth: string, asOf: string, first = 'Camille', last = 'Lau
   );
 
 describe('a theme', () => {
-  it('has a Life Path 33 for 11 November 2009', () => {
-    expect(theme('2009-11-11', '2026-09-29').numbers.lifePath).toEqual({
-      value: 33,
-      root: 6,
-      master: true,
-      karmicDebt: null,
-      chain: [33],
-      display: '33/6',
-      parts: [
-        { component: 'month', value: 11, from: 11 },
-        { component: 'day', value: 11, from: 11 },
-        { component: 'year', value: 11, from: 2009 },
-      ],
-    });
-  });
-
-  it('reduces by components, where other methods find another master', () => {
-    expect(theme('1986-04-10', '2026-09-29').numbers.lifePath.value).toBe(11);
-    expect(theme('1977-05-04', '2026-09-29').numbers.lifePath.value).toBe(6);
-  });
-
   it('changes its current stage on 1 March for a leap-day birth', () => {
     // 29 February 2000: 2 + 11 + 2 = 15 → 6, so the second pinnacle begins at 30, in 2030.
     const current = (asOf: string) =>
       theme('2000-02-29', asOf).cycles.pinnacles.find((stage) => stage.current)?.index;
     expect(current('2030-02-28')).toBe(1);
     expect(current('2030-03-01')).toBe(2);
-  });
-
-  it('lists each debt with its position, including the day of birth', () => {
-    expect(theme('1990-06-13', '2026-09-29').karmicDebts).toContainEqual({
-      debt: 13,
-      at: 'numbers.birthday',
-    });
   });
 
   it('supports a name without a vowel', () => {
@@ -70,18 +42,6 @@ describe('a theme', () => {
     expect(numbers.personality.value).toBeNull();
     expect(numbers.soulUrge.value).toBe(numbers.expression.value);
     expect(bridges.soulUrgePersonality).toBeNull();
-  });
-
-  it('uses the last names twice when there is no middle name', () => {
-    const { transits } = theme('1990-06-15', '2026-09-29').now;
-    expect(transits.mental).toBe(transits.spiritual);
-  });
-
-  it('reports the role of each Y', () => {
-    expect(theme('1990-06-15', '2026-09-29', 'Yves', 'Maloney').normalization.yRoles).toEqual([
-      { word: 'YVES', wordIndex: 0, letterIndex: 0, role: 'vowel' },
-      { word: 'MALONEY', wordIndex: 1, letterIndex: 6, role: 'consonant' },
-    ]);
   });
 
   it('shows a suffix but does not count it', () => {

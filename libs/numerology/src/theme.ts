@@ -1,19 +1,56 @@
-import { ageOn, requireDate } from './calendar/calendar-date.js';
-import { type Challenges, challenges } from './cycles/challenges.js';
-import { type Now, now } from './cycles/now.js';
-import { periods } from './cycles/periods.js';
-import { pinnacles } from './cycles/pinnacles.js';
-import type { Stage } from './cycles/stage.js';
-import { type Normalization, normalization } from './name/normalization.js';
-import { displayName, type StructuredName } from './name/structured-name.js';
-import { foldToWords, lettersOf } from './name/words.js';
-import { type Bridges, bridges } from './numbers/bridges.js';
-import { type Grid, grid } from './numbers/grid.js';
-import { type KeyLetters, keyLetters } from './numbers/key-letters.js';
-import { type KarmicDebtAt, karmicDebts, type Numbers, numbers } from './numbers/numbers.js';
-import { type Planes, planes } from './numbers/planes.js';
+import { MASTERS } from './arithmetic.js';
+import { ageOn, requireDate } from './calendar.js';
+import { type Challenges, challenges, type Now, now, periods, pinnacles, type Stage } from './cycles.js';
+import {
+  type Bridges,
+  bridges,
+  type Grid,
+  grid,
+  type KarmicDebtAt,
+  karmicDebts,
+  type KeyLetters,
+  keyLetters,
+  numbers,
+  type Numbers,
+  planes,
+  type Planes,
+} from './numbers.js';
 import type { SubjectGender } from './subject-gender.js';
-import { type Synthesis, synthesis } from './synthesis/synthesis.js';
+import { type Synthesis, synthesis } from './synthesis.js';
+import {
+  displayName,
+  foldToWords,
+  lettersOf,
+  type Normalization,
+  normalization,
+  type StructuredName,
+} from './words.js';
+
+export const METHOD_ID = 'evan-1';
+
+/** Version of the calculation. A change to any number is at least a new minor version. */
+export const ENGINE_VERSION: string = '1.0.0';
+
+/** The conventions of profile `evan`, included in every result. */
+export interface Method {
+  readonly id: typeof METHOD_ID;
+  readonly letters: 'pythagorean';
+  readonly nameReduction: 'by-word';
+  readonly yRule: 'positional';
+  readonly lifePath: 'components';
+  readonly masters: readonly number[];
+  readonly periodAges: 'decoz';
+}
+
+export const METHOD: Method = {
+  id: METHOD_ID,
+  letters: 'pythagorean',
+  nameReduction: 'by-word',
+  yRule: 'positional',
+  lifePath: 'components',
+  masters: MASTERS,
+  periodAges: 'decoz',
+};
 
 export interface ThemeSubject {
   /** valid by `checkName` */
@@ -97,3 +134,39 @@ export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
     synthesis: synthesis({ age, numbers: all, grid: inclusion, bridges: spans, cycles }),
   };
 }
+
+export type Locale = 'fr-FR' | 'en-US';
+
+/** The result of a completed reading: `schema/result.schema.json`. A new field is 1.x, a changed meaning 2.0. */
+export interface ReadingResult extends Theme {
+  readonly resultVersion: '1.0';
+  readonly readingId: string;
+  readonly productId: 'theme';
+  readonly profileId: 'evan';
+  readonly locale: Locale;
+  readonly method: Method;
+  readonly engineVersion: string;
+  readonly contentVersion: string;
+  readonly document: { readonly formats: readonly string[] };
+}
+
+export interface ResultEnvelope {
+  readonly readingId: string;
+  readonly locale: Locale;
+  readonly contentVersion: string;
+  readonly formats: readonly string[];
+}
+
+/** The public result of a theme. Its key order is fixed, so that `JSON.stringify` always gives the same bytes. */
+export const toResult = (theme: Theme, envelope: ResultEnvelope): ReadingResult => ({
+  resultVersion: '1.0',
+  readingId: envelope.readingId,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: envelope.locale,
+  method: METHOD,
+  engineVersion: ENGINE_VERSION,
+  contentVersion: envelope.contentVersion,
+  ...theme,
+  document: { formats: envelope.formats },
+});

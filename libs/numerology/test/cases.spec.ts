@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { readDate, type CalendarDate } from '../src/calendar/calendar-date.js';
-import { challenges } from '../src/cycles/challenges.js';
-import { periodAges, periods } from '../src/cycles/periods.js';
-import { personalDay, personalYear } from '../src/cycles/personal-year.js';
-import { pinnacleAges, pinnacles } from '../src/cycles/pinnacles.js';
-import { transitsAt } from '../src/cycles/transits.js';
-import type { StructuredName } from '../src/name/structured-name.js';
-import { foldToWords, lettersOf, type Word } from '../src/name/words.js';
-import { bridges } from '../src/numbers/bridges.js';
-import { grid } from '../src/numbers/grid.js';
-import { birthday, lifePath } from '../src/numbers/life-path.js';
-import { balance, maturity, rationalThought, subconsciousSelf } from '../src/numbers/minor-numbers.js';
-import { expression, groupNumber, personality, soulUrge } from '../src/numbers/name-numbers.js';
-import { planes } from '../src/numbers/planes.js';
+import { readDate, type CalendarDate } from '../src/calendar.js';
+import { challenges } from '../src/cycles.js';
+import { periodAges, periods } from '../src/cycles.js';
+import { personalYear } from '../src/cycles.js';
+import { pinnacleAges, pinnacles } from '../src/cycles.js';
+import { transitsAt } from '../src/cycles.js';
+import type { StructuredName } from '../src/words.js';
+import { foldToWords, lettersOf, type Word } from '../src/words.js';
+import { bridges } from '../src/numbers.js';
+import { grid } from '../src/numbers.js';
+import { birthday, lifePath } from '../src/numbers.js';
+import { balance, maturity, rationalThought, subconsciousSelf } from '../src/numbers.js';
+import { expression, groupNumber, personality, soulUrge } from '../src/numbers.js';
+import { planes } from '../src/numbers.js';
 import { readData } from './read-data.js';
 
 interface Case {
@@ -22,8 +22,6 @@ interface Case {
   readonly date_of_birth: string | null;
   readonly params: {
     readonly year?: number;
-    readonly month?: number;
-    readonly day?: number;
     readonly age?: number;
     readonly karmicDebt_evan?: number | null;
     readonly chain_evan?: readonly number[];
@@ -74,11 +72,11 @@ const VALUES: Readonly<Record<string, (given: Given) => unknown>> = {
   bridges: ({ words, birth }) =>
     bridges(lifePath(birth), expression(words), soulUrge(words), personality(words)),
   personalYear: ({ birth, params }) => personalYear(birth, params.year ?? NaN),
-  personalDay: ({ birth, params }) =>
-    personalDay(birth, { year: params.year ?? NaN, month: params.month ?? NaN, day: params.day ?? NaN }),
   essence: ({ words, params }) => transitsAt(words, params.age ?? NaN).essence.value,
 };
 
+/** The personal day is in no reading. */
+const isOurs = ({ quantity }: Case): boolean => quantity !== 'personalDay';
 const isFigure = (quantity: string): quantity is keyof typeof FIGURES => quantity in FIGURES;
 
 function given({ name, date_of_birth, params }: Case): Given {
@@ -97,9 +95,7 @@ function given({ name, date_of_birth, params }: Case): Given {
 }
 
 describe('the worked cases of published sources', () => {
-  it('are 102', () => expect(cases).toHaveLength(102));
-
-  it.each(cases.map((entry) => [entry.id, entry.quantity, entry] as const))(
+  it.each(cases.filter(isOurs).map((entry) => [entry.id, entry.quantity, entry] as const))(
     '%s %s',
     (_id, quantity, entry) => {
       const { chain_evan, karmicDebt_evan, parts_evan } = entry.params;

@@ -28,8 +28,13 @@ const resultOf = (subject: Parameters<typeof calculateTheme>[0], asOf: string): 
   });
 
 describe('the schema of the result', () => {
-  it('accepts the published example', () => {
-    expect(validate(JSON.parse(readData('result.example.json')))).toBe(true);
+  it('accepts the published example, which is the result of its person byte for byte', () => {
+    const published = readData('result.example.json');
+    expect(validate(JSON.parse(published))).toBe(true);
+    const name = { firstNames: ['Camille'], middleNames: ['Marie'], lastNames: ['Laurent'] };
+    const subject = { name, dateOfBirth: '1990-06-15', subjectGender: 'feminine' } as const;
+    const result = { ...resultOf(subject, '2026-09-29'), locale: 'fr-FR' };
+    expect(JSON.stringify(result, null, 1)).toBe(published.trim());
   });
 
   it('accepts the result of any person', () => {

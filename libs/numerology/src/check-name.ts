@@ -1,5 +1,4 @@
-import { foldToSegments, SEPARATOR, SPACES } from './fold.js';
-import type { StructuredName } from './structured-name.js';
+import { foldToSegments, SEPARATOR, SPACES, type StructuredName } from './words.js';
 
 export type NameProblemCode =
   | 'too_few'

@@ -1,8 +1,71 @@
-import type { Stage } from '../cycles/stage.js';
-import type { Bridges } from '../numbers/bridges.js';
-import type { Grid } from '../numbers/grid.js';
-import { relationOf } from './relations.js';
-import { dominant, POSITIONS, type WeighedNumbers, type Weights } from './weights.js';
+import { type Digit, DIGITS } from './arithmetic.js';
+import type { Stage } from './cycles.js';
+import type { Bridges, Grid, Numbers } from './numbers.js';
+
+/** How two roots relate: an `ally` pulls the same way, a `complement` adds what the other lacks, `friction` opposes. */
+export type Relation = 'same' | 'ally' | 'complement' | 'friction';
+
+/**
+ * The hand-written table of unordered pairs, the smaller root first. The traditional concords 1-5-7, 2-4-8 and 3-6-9 are
+ * allies. The others follow from what the two numbers mean: 3 plays where 4 builds (friction), 1 begins where 2 joins
+ * (complement).
+ */
+const PAIRS: readonly (readonly [Relation, string])[] = [
+  ['ally', '15 17 24 26 28 35 36 39 46 48 57 69'],
+  ['complement', '12 13 19 23 27 29 38 47 59 68 79 89'],
+  ['friction', '14 16 18 25 34 37 45 49 56 58 67 78'],
+];
+
+/** The relation of two roots 1–9, in either order. Throws a RangeError for other numbers. */
+export function relationOf(a: number, b: number): Relation {
+  const isRoot = (n: number): boolean => DIGITS.some((digit) => digit === n);
+  if (a === b && isRoot(a)) return 'same';
+  const pair = `${Math.min(a, b)}${Math.max(a, b)}`;
+  const found = isRoot(a) && isRoot(b) && PAIRS.find(([, pairs]) => pairs.split(' ').includes(pair));
+  if (!found) throw new RangeError('a relation needs two roots from 1 to 9');
+  return found[0];
+}
+
+/** The weight of each root in the theme, a multiple of 0.5. */
+export type Weights = Readonly<Record<Digit, number>>;
+
+/** The weighted positions, heaviest first. A master counts as its root. */
+export const POSITION_WEIGHTS = {
+  lifePath: 4,
+  expression: 3,
+  soulUrge: 2.5,
+  personality: 1.5,
+  birthday: 1.5,
+  maturity: 1,
+} as const;
+
+export type Position = keyof typeof POSITION_WEIGHTS;
+export const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
+
+/** Weight of each hidden passion. */
+export const HIDDEN_PASSION_WEIGHT = 1;
+
+export type WeighedNumbers = Pick<Numbers, Position>;
+
+/** Sum of the weights of each root's positions and hidden passions. */
+export function weights(numbers: WeighedNumbers, grid: Pick<Grid, 'hiddenPassion'>): Weights {
+  const sums: Record<Digit, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0 };
+  for (const position of POSITIONS) {
+    const held = numbers[position].root;
+    if (held !== null) sums[held as Digit] += POSITION_WEIGHTS[position];
+  }
+  for (const digit of grid.hiddenPassion) sums[digit] += HIDDEN_PASSION_WEIGHT;
+  return sums;
+}
+
+/** The roots with the highest weight, ascending; more than one on a tie. */
+export function dominant(all: Weights): Digit[] {
+  const highest = Math.max(...Object.values(all));
+  return DIGITS.filter((digit) => all[digit] === highest);
+}
+
+/** The roots without any position, ascending. */
+export const absent = (all: Weights): Digit[] => DIGITS.filter((digit) => all[digit] === 0);
 
 /**
  * A topic of the synthesis, as a stable id:
@@ -98,4 +161,23 @@ function rare({ numbers, grid }: ThreadSource): Thread | null {
   if (grid.lessons.length >= 5) return 'rare:five-lessons';
   if (numbers.soulUrge.value === null) return 'rare:no-vowel';
   return grid.lessons.length === 0 ? 'rare:all-nine' : null;
+}
+
+/** The themes of the text, decided before any sentence is chosen. */
+export interface Synthesis {
+  readonly weights: Weights;
+  readonly dominant: readonly Digit[];
+  readonly absent: readonly Digit[];
+  readonly threads: readonly Thread[];
+}
+
+/** Weights, dominant and absent roots, and the threads by priority. */
+export function synthesis(source: Omit<ThreadSource, 'weights'> & { readonly grid: Grid }): Synthesis {
+  const all = weights(source.numbers, source.grid);
+  return {
+    weights: all,
+    dominant: dominant(all),
+    absent: absent(all),
+    threads: threads({ ...source, weights: all }),
+  };
 }

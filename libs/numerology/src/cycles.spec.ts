@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { requireDate } from '../calendar/calendar-date.js';
-import { foldToWords } from '../name/words.js';
-import { periodAges } from './periods.js';
-import { personalDay, personalMonth, personalYear, universalYear } from './personal-year.js';
-import { pinnacleAges, pinnacles } from './pinnacles.js';
-import { transitsAt } from './transits.js';
+import { requireDate } from './calendar.js';
+import { foldToWords } from './words.js';
+import { periodAges } from './cycles.js';
+import { personalMonth, personalYear, universalYear } from './cycles.js';
+import { pinnacleAges, pinnacles } from './cycles.js';
+import { transitsAt } from './cycles.js';
 
 describe('the thresholds of life', () => {
   it.each([
@@ -28,13 +28,12 @@ describe('the thresholds of life', () => {
   });
 });
 
-describe('the personal year, month and day', () => {
+describe('the personal year and month', () => {
   it('never keep a master', () => {
     const birth = requireDate('1990-11-29');
     expect(universalYear(2018)).toBe(2);
     expect(personalYear(birth, 2005)).toBe(2);
     expect(personalMonth(birth, 2005, 9)).toBe(2);
-    expect(personalDay(birth, { year: 2005, month: 9, day: 27 })).toBe(2);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ageOn, requireDate } from './calendar-date.js';
-import { checkDateOfBirth } from './check-date-of-birth.js';
+import { ageOn, requireDate } from './calendar.js';
+import { checkDateOfBirth } from './calendar.js';
 
 const TODAY = '2026-11-21';
 const age = (birth: string, on: string): number => ageOn(requireDate(birth), requireDate(on));

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { figure } from '../arithmetic/figure.js';
-import { type Stage, stages } from '../cycles/stage.js';
-import type { Digit } from '../arithmetic/reduce.js';
-import { threads, type ThreadSource } from './threads.js';
-import { type WeighedNumbers, weights } from './weights.js';
+import { type Digit, DIGITS, figure } from './arithmetic.js';
+import { type Stage, stages } from './cycles.js';
+import { relationOf, threads, type ThreadSource, type WeighedNumbers, weights } from './synthesis.js';
 
 interface Roots {
   lifePath: number;
@@ -148,5 +146,26 @@ describe('the rare trait', () => {
 
   it('is left out of most themes', () => {
     expect(threads(source({})).some((thread) => thread.startsWith('rare'))).toBe(false);
+  });
+});
+
+describe('the relation of two roots', () => {
+  it('is the same in either order, and each root has an ally, a complement and a friction', () => {
+    for (const one of DIGITS) {
+      expect(new Set(DIGITS.map((other) => relationOf(one, other))).size).toBe(4);
+      for (const other of DIGITS) {
+        expect(relationOf(one, other)).toBe(relationOf(other, one));
+        expect(relationOf(one, other) === 'same').toBe(one === other);
+      }
+    }
+  });
+
+  it.each(['157', '248', '369'])('is ally within the traditional concord %s', (concord) => {
+    const [a, b, c] = [...concord].map(Number) as [number, number, number];
+    expect([relationOf(a, b), relationOf(b, c), relationOf(a, c)]).toEqual(['ally', 'ally', 'ally']);
+  });
+
+  it.each([0, 10, 11])('does not exist for %i, which is no root', (number) => {
+    expect(() => relationOf(number, 4)).toThrow(RangeError);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkName, type NameProblem } from './check-name.js';
-import type { StructuredName } from './structured-name.js';
+import type { StructuredName } from './words.js';
 
 const check = (change: Partial<StructuredName>): NameProblem[] =>
   checkName({ firstNames: ['Ada'], middleNames: [], lastNames: ['Lovelace'], ...change });

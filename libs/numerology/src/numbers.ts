@@ -1,0 +1,291 @@
+import {
+  type Digit,
+  DIGITS,
+  type Figure,
+  figure,
+  indebtedFigure,
+  type KarmicDebt,
+  plainFigure,
+  reduce,
+} from './arithmetic.js';
+import type { CalendarDate } from './calendar.js';
+import type { Letter, LetterRole, NameGroup, Word } from './words.js';
+
+export interface DatePart {
+  readonly component: 'month' | 'day' | 'year';
+  /** reduced, masters kept */
+  readonly value: number;
+  readonly from: number;
+}
+
+export interface LifePath extends Figure {
+  readonly parts: readonly DatePart[];
+}
+
+export interface Birthday extends Figure {
+  /** 1–31 */
+  readonly day: number;
+}
+
+/**
+ * Life Path by components (Decoz, World Numerology): red(red(month) + red(day) + red(year)).
+ * A karmic debt counts only in the final sum, not in a component.
+ */
+export function lifePath(birth: CalendarDate): LifePath {
+  const parts = (['month', 'day', 'year'] as const).map((component): DatePart => ({
+    component,
+    value: reduce(birth[component]),
+    from: birth[component],
+  }));
+  return { ...indebtedFigure(parts.reduce((sum, part) => sum + part.value, 0)), parts };
+}
+
+/** Birthday: red(day). Days 11, 22 and 29 (→ 11) give a master, days 13, 14, 16 and 19 a debt. */
+export const birthday = (birth: CalendarDate): Birthday => ({ ...indebtedFigure(birth.day), day: birth.day });
+
+export interface WordPart {
+  /** folded */
+  readonly word: string;
+  readonly sum: number;
+  /** the sum reduced, masters kept */
+  readonly value: number;
+}
+
+export interface NameNumber extends Figure {
+  readonly parts: readonly WordPart[];
+}
+
+/** The Soul Urge of a name without a vowel, or the Personality of a name without a consonant. */
+export interface AbsentNumber {
+  readonly value: null;
+  readonly root: null;
+  readonly master: false;
+  readonly karmicDebt: null;
+  readonly chain: readonly [];
+  readonly display: '–';
+  readonly parts: readonly [];
+}
+
+export type OptionalNameNumber = NameNumber | AbsentNumber;
+
+const ABSENT: AbsentNumber = {
+  value: null,
+  root: null,
+  master: false,
+  karmicDebt: null,
+  chain: [],
+  display: '–',
+  parts: [],
+};
+
+/**
+ * Expression: red(Σ over words of red(Σ letters)). Decoz reduces each name before adding. One sum of all letters would
+ * have the same root but other masters. A single word keeps its own chain (Lucy: 16 → 7, debt 16).
+ * Throws a RangeError when there are no letters.
+ */
+export function expression(words: readonly Word[]): NameNumber {
+  const number = byWord(words, sumOf);
+  if (number.value === null) throw new RangeError('a name needs at least one letter');
+  return number;
+}
+
+/** Soul Urge: the same rule for vowels; skips words without a vowel. */
+export const soulUrge = (words: readonly Word[]): OptionalNameNumber => byWord(words, sumOfRole('vowel'));
+
+/** Personality: the same rule for consonants; skips words without a consonant. */
+export const personality = (words: readonly Word[]): OptionalNameNumber =>
+  byWord(words, sumOfRole('consonant'));
+
+/** Active (all first names) and Heredity (all last names): red(Σ letters of the group), as one sum. */
+export const groupNumber = (words: readonly Word[], group: NameGroup): Figure =>
+  figure(groupSum(words, group));
+
+/** Sum of all letters of one group; 0 when it has none. */
+export const groupSum = (words: readonly Word[], group: NameGroup): number =>
+  words.reduce((sum, word) => (word.group === group ? sum + sumOf(word.spelling) : sum), 0);
+
+export const sumOf = (letters: readonly Letter[]): number =>
+  letters.reduce((sum, letter) => sum + letter.value, 0);
+
+const sumOfRole =
+  (role: LetterRole) =>
+  (letters: readonly Letter[]): number =>
+    letters.reduce((sum, letter) => (letter.role === role ? sum + letter.value : sum), 0);
+
+function byWord(
+  words: readonly Word[],
+  sumLetters: (letters: readonly Letter[]) => number,
+): OptionalNameNumber {
+  const parts: WordPart[] = [];
+  for (const word of words) {
+    const sum = sumLetters(word.spelling);
+    if (sum > 0) parts.push({ word: word.letters, sum, value: reduce(sum) });
+  }
+  const [only] = parts;
+  if (!only) return ABSENT;
+  const total = parts.length === 1 ? only.sum : parts.reduce((sum, part) => sum + part.value, 0);
+  return { ...indebtedFigure(total), parts };
+}
+
+/** Maturity: red(Life Path + Expression). Masters are added unreduced. */
+export const maturity = (lifePath: Figure, expression: Figure): Figure =>
+  figure(lifePath.value + expression.value);
+
+/** Balance: root(Σ initials of all words). */
+export const balance = (words: readonly Word[]): Figure =>
+  plainFigure(sumOf(words.flatMap((word) => word.spelling.slice(0, 1))));
+
+/** Rational Thought: root(Σ letters of the first word + day of birth). */
+export const rationalThought = (words: readonly Word[], day: number): Figure =>
+  plainFigure(sumOf(words[0]?.spelling ?? []) + day);
+
+/** Subconscious Self: 9 − number of karmic lessons, 1–9. */
+export const subconsciousSelf = (lessons: readonly number[]): Figure => plainFigure(9 - lessons.length);
+
+export interface Numbers {
+  readonly lifePath: LifePath;
+  readonly birthday: Birthday;
+  readonly expression: NameNumber;
+  readonly soulUrge: OptionalNameNumber;
+  readonly personality: OptionalNameNumber;
+  readonly active: Figure;
+  readonly heredity: Figure;
+  readonly maturity: Figure;
+  readonly balance: Figure;
+  readonly rationalThought: Figure;
+  readonly subconsciousSelf: Figure;
+}
+
+/** All numbers of the theme that do not depend on the day of the reading. */
+export function numbers(birth: CalendarDate, words: readonly Word[], lessons: readonly number[]): Numbers {
+  const path = lifePath(birth);
+  const expressed = expression(words);
+  return {
+    lifePath: path,
+    birthday: birthday(birth),
+    expression: expressed,
+    soulUrge: soulUrge(words),
+    personality: personality(words),
+    active: groupNumber(words, 'first'),
+    heredity: groupNumber(words, 'last'),
+    maturity: maturity(path, expressed),
+    balance: balance(words),
+    rationalThought: rationalThought(words, birth.day),
+    subconsciousSelf: subconsciousSelf(lessons),
+  };
+}
+
+const INDEBTED = ['lifePath', 'birthday', 'expression', 'soulUrge', 'personality'] as const;
+
+export interface KarmicDebtAt {
+  readonly debt: KarmicDebt;
+  /** path of the number inside the result */
+  readonly at: `numbers.${(typeof INDEBTED)[number]}`;
+}
+
+/** The karmic debts 13, 14, 16 and 19, with their paths; only of Life Path, Birthday and the three name numbers. */
+export const karmicDebts = (all: Pick<Numbers, (typeof INDEBTED)[number]>): KarmicDebtAt[] =>
+  INDEBTED.flatMap((key) => {
+    const debt = all[key].karmicDebt;
+    return debt === null ? [] : [{ debt, at: `numbers.${key}` as const }];
+  });
+
+/** The inclusion grid. */
+export interface Grid {
+  /** number of letters of each value */
+  readonly counts: Readonly<Record<Digit, number>>;
+  /** karmic lessons: the values without a letter, ascending */
+  readonly lessons: readonly Digit[];
+  /** hidden passion: the most frequent value; on a tie, all of them, ascending */
+  readonly hiddenPassion: readonly Digit[];
+}
+
+/** Inclusion grid, karmic lessons and hidden passion of the letters of a name. */
+export function grid(letters: readonly Letter[]): Grid {
+  const counts: Record<Digit, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0 };
+  for (const { value } of letters) counts[value] += 1;
+  const highest = Math.max(...Object.values(counts));
+  return {
+    counts,
+    lessons: DIGITS.filter((digit) => counts[digit] === 0),
+    hiddenPassion: DIGITS.filter((digit) => counts[digit] === highest),
+  };
+}
+
+export type PlaneName = 'physical' | 'mental' | 'emotional' | 'intuitive';
+
+export interface Plane {
+  /** number of letters, drawn in the figure */
+  readonly count: number;
+  /** sum of their values */
+  readonly sum: number;
+  /** red(sum), 0 for an empty plane */
+  readonly value: number;
+}
+
+export type Planes = Readonly<Record<PlaneName, Plane>>;
+
+/** Letters of each plane of expression. Two published code bases agree on them. */
+export const PLANE_LETTERS: Readonly<Record<PlaneName, string>> = {
+  physical: 'DEMW',
+  mental: 'AGHJLNP',
+  emotional: 'BIORSTXZ',
+  intuitive: 'CFKQUVY',
+};
+
+export const planes = (letters: readonly Letter[]): Planes => ({
+  physical: plane(letters, PLANE_LETTERS.physical),
+  mental: plane(letters, PLANE_LETTERS.mental),
+  emotional: plane(letters, PLANE_LETTERS.emotional),
+  intuitive: plane(letters, PLANE_LETTERS.intuitive),
+});
+
+function plane(letters: readonly Letter[], members: string): Plane {
+  let count = 0;
+  let sum = 0;
+  for (const { letter, value } of letters) {
+    if (!members.includes(letter)) continue;
+    count += 1;
+    sum += value;
+  }
+  return { count, sum, value: reduce(sum) };
+}
+
+/** Letters of the first word that have a meaning of their own. */
+export interface KeyLetters {
+  /** the first letter */
+  readonly cornerstone: string;
+  /** the last letter */
+  readonly capstone: string;
+  /** the first vowel, including a vowel Y; null when the word has none */
+  readonly firstVowel: string | null;
+}
+
+export const keyLetters = (first: Word): KeyLetters => ({
+  cornerstone: first.letters.charAt(0),
+  capstone: first.letters.charAt(first.letters.length - 1),
+  firstVowel: first.spelling.find((letter) => letter.role === 'vowel')?.letter ?? null,
+});
+
+/** Distances between related numbers, 0–8. */
+export interface Bridges {
+  /** |root(Life Path) − root(Expression)| */
+  readonly lifePathExpression: number;
+  /** |root(Soul Urge) − root(Personality)|; null if one of them is absent */
+  readonly soulUrgePersonality: number | null;
+}
+
+interface Rooted {
+  readonly root: number | null;
+}
+
+export const bridges = (
+  lifePath: { readonly root: number },
+  expression: { readonly root: number },
+  soulUrge: Rooted,
+  personality: Rooted,
+): Bridges => ({
+  lifePathExpression: Math.abs(lifePath.root - expression.root),
+  soulUrgePersonality:
+    soulUrge.root === null || personality.root === null ? null : Math.abs(soulUrge.root - personality.root),
+});
