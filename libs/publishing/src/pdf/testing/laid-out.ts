@@ -41,6 +41,8 @@ export interface LaidOutPage {
   readonly height: number;
   readonly runs: readonly Run[];
   readonly shapes: readonly Shape[];
+  /** Texts at an angle, such as the word in the margin of a test reading: never body text. */
+  readonly turned: readonly string[];
 }
 
 interface Font {
@@ -99,9 +101,10 @@ const readContent = (
   height: number,
   fonts: ReadonlyMap<string, Font>,
   tagOf: (mark: number) => Tag,
-): Pick<LaidOutPage, 'runs' | 'shapes'> => {
+): Pick<LaidOutPage, 'runs' | 'shapes' | 'turned'> => {
   const runs: Run[] = [];
   const shapes: Shape[] = [];
+  const turned: string[] = [];
   const matrices: Matrix[] = [];
   const marks: { tag: Tag; hidden: boolean }[] = [];
   let matrix: Matrix = [1, 0, 0, 1, 0, 0];
@@ -139,8 +142,7 @@ const readContent = (
     const [left, y] = at(place, 0, 0);
     const [right] = at(place, ink, 0);
     const baseline = height - y;
-    // Text at an angle, such as the word in the margin of a test reading, is never body text.
-    if (Math.abs(place[1]) > 0.01) return;
+    if (Math.abs(place[1]) > 0.01) return void turned.push(shown);
     runs.push({
       text: shown,
       left,
@@ -199,7 +201,7 @@ const readContent = (
     else if (token === 'n') points = [];
     operands = [];
   }
-  return { runs, shapes };
+  return { runs, shapes, turned };
 };
 
 const ids = (text: string): string[] => [...text.matchAll(/(\d+) 0 R/g)].map(([, id]) => id!);

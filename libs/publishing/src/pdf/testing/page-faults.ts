@@ -1,18 +1,6 @@
 import type { Locale } from '../../document/document.js';
+import { nameOnCover } from '../names.js';
 import type { Box, LaidOutPage, Run } from './laid-out.js';
-import { brokenWords, echo, lastQuote, lonelyQuestion, loneWords } from './large-type.js';
-import { contentOf, isHeading, linesOf, short, textOf } from './lines.js';
-import {
-  lonelyItem,
-  lonelyLine,
-  lonelyNote,
-  lostWord,
-  nameOn,
-  partedSums,
-  partedTable,
-  split,
-  tornNames,
-} from './parted.js';
 
 /** What a reader would call careless on a page. Lengths are in points. */
 
@@ -34,25 +22,46 @@ const SIZES = { a4: [595.28, 841.89], 'us-letter': [612, 792] } as const;
 const LEAST_FILL = 0.5;
 /** A gap higher than this counts as empty; a smaller one is the space between two things. */
 const LARGEST_GAP = 60;
-/** Of what follows a heading on its page. */
+/** Of what follows a heading on its page, and of a table or list on each of two pages. */
 const LEAST_LINES = 2;
 /** A drawing or a card this high may stand alone below a heading. */
 const LEAST_BLOCK = 40;
 /** Rounding, and side bearings that reach beyond the measure. */
 const TOLERANCE = 1.5;
 
-/** All that stands in the area of the text, lines to write on included. */
-const within = ({ runs, shapes }: LaidOutPage, area: Box): readonly Box[] =>
-  [...runs, ...shapes].filter(
+/** The runs of a line, from left to right. */
+type Line = readonly Run[];
+
+/** The lines of a page, from the top. */
+export const linesOf = (runs: readonly Run[]): Line[] => {
+  const lines: Run[][] = [];
+  for (const run of runs) {
+    const line = lines.find(([first]) => Math.abs(first!.baseline - run.baseline) < 0.6);
+    if (line) line.push(run);
+    else lines.push([run]);
+  }
+  return lines.sort(([a], [b]) => a!.baseline - b!.baseline);
+};
+
+export const textOf = (line: Line): string => line.map(({ text }) => text).join('');
+
+/** Content, without artifacts: their head and foot are the same on every page. */
+const contentOf = ({ runs }: LaidOutPage): readonly Run[] => runs.filter(({ role }) => role !== null);
+
+const isHeading = ({ role }: Run): boolean => /^H\d$/.test(role ?? '');
+
+/** The beginning of a text, as faults name it. */
+const short = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
+
+/** Height that is covered by what stands in the area of the text, lines to write on and small gaps included. */
+const covered = ({ runs, shapes }: LaidOutPage, area: Box): number => {
+  const boxes = [...runs, ...shapes].filter(
     ({ top, bottom, left, right }) =>
       top > area.top - 2 && bottom < area.bottom + 2 && left > area.left - 3 && right < area.right + 9,
   );
-
-/** Height that is covered, small gaps included. */
-const covered = (boxes: readonly Box[]): number => {
   let sum = 0;
   let until = -Infinity;
-  for (const { top, bottom } of [...boxes].sort((a, b) => a.top - b.top)) {
+  for (const { top, bottom } of boxes.sort((a, b) => a.top - b.top)) {
     if (bottom <= until) continue;
     sum += top - until > LARGEST_GAP ? bottom - top : bottom - until;
     until = bottom;
@@ -113,60 +122,85 @@ export const overfull = (
     )
     .map((line) => `“${short(textOf(line))}” reaches into the margin`);
 
-/** Headings without enough of their text on the page. */
+/** A heading without enough of its text on the page. */
 const lonely = (page: LaidOutPage, next: LaidOutPage | undefined): string[] => {
-  const { shapes } = page;
   const content = contentOf(page);
   const last = content.findLast(isHeading);
   if (!last) return [];
   const after = content.filter((run) => !isHeading(run) && run.baseline > last.baseline);
-  const drawn = shapes.filter(({ role, top }) => role !== null && top > last.baseline);
+  const drawn = page.shapes.filter(({ role, top }) => role !== null && top > last.baseline);
   const bottom = Math.max(last.bottom, ...[...after, ...drawn].map((box) => box.bottom));
-  const isWhole =
-    after.length > 0 &&
-    contentOf(next ?? page)
-      .slice(0, 1)
-      .every(isHeading);
+  const [following] = contentOf(next ?? page);
+  const isWhole = after.length > 0 && (following === undefined || isHeading(following));
   return isWhole || linesOf(after).length >= LEAST_LINES || bottom - last.bottom >= LEAST_BLOCK
     ? []
     : [`the text of “${short(last.text)}” is overleaf`];
+};
+
+/** How many of these lines, from the first, are in a row of a table or an item of a list. */
+const leading = (lines: readonly Line[], tag: string): number => {
+  const end = lines.findIndex((line) => !line.every(({ within }) => within.includes(tag)));
+  return end < 0 ? lines.length : end;
+};
+
+const split = (page: LaidOutPage, next: LaidOutPage | undefined): string[] =>
+  [
+    ['TD', 'a table leaves a single line'],
+    ['LI', 'a list leaves a single line'],
+  ].flatMap(([tag = '', fault = '']) => {
+    // The head of a table is repeated as an artifact, so a page that begins with cells continues one.
+    const below = next ? leading(linesOf(contentOf(next)), tag) : 0;
+    const above = leading(linesOf(contentOf(page)).reverse(), tag);
+    return below > 0 && above > 0 && Math.min(above, below) < LEAST_LINES ? [fault] : [];
+  });
+
+/** A soft hyphen at the end of a line, or one that the word has. */
+const HYPHEN = /[\u00AD\u2010-]$/u;
+/** Longer words may be broken. */
+const LONGEST_WORD = 16;
+
+const wordAt = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+
+/** The words of the name on the cover, by the parts that stay together. */
+const nameOn = (cover: LaidOutPage): string[][] => {
+  const content = contentOf(cover);
+  const title = content.find(({ role }) => role === 'P');
+  const name = linesOf(content.filter(({ element, role }) => role === 'P' && element === title?.element));
+  const words = name.map(textOf).join(' ').trim().split(/\s+/u).join(' ');
+  return nameOnCover(words).map((part) => part.split('\u00A0').map(wordAt));
+};
+
+/** A line that ends within a word of the name, or between words of it that belong together. @param parts of the name */
+const tornNames = (page: LaidOutPage, parts: readonly (readonly string[])[]): string[] => {
+  const isTorn = (last: string, first: string): boolean =>
+    HYPHEN.test(last)
+      ? parts
+          .flat()
+          .some((word) => word.length <= LONGEST_WORD && word === last.replace(HYPHEN, '') + wordAt(first))
+      : // Two particles, as in “de la”, are words of any text.
+        /^\p{Lu}/u.test(first) &&
+        parts.some((part) =>
+          part.some((word, index) => word === wordAt(last) && part[index + 1] === wordAt(first)),
+        );
+  const texts = linesOf(contentOf(page).filter(({ role }) => role !== 'TD' && role !== 'Lbl'));
+  return texts.slice(1).flatMap((line, index) => {
+    if (line[0]?.element !== texts[index]?.[0]?.element) return [];
+    const last = textOf(texts[index] ?? [])
+      .trim()
+      .split(/\s/u)
+      .at(-1)!;
+    const first = textOf(line).trim().split(/\s/u)[0]!;
+    return isTorn(last, first) ? [`the name is torn after “${last.replace(HYPHEN, '')}”`] : [];
+  });
 };
 
 /** French sets the letters of an ordinal as superiors: 1er, 2e. English leaves them on the line. */
 const ORDINAL = /(?<![\p{L}\d])\d+(?:er|re|e|es)(?![\p{L}\d])/u;
 
 const ordinals = ({ runs }: LaidOutPage): string[] =>
-  linesOf(runs)
-    .flatMap((line) => line.filter(({ text }) => ORDINAL.test(text)))
+  runs
+    .filter(({ text }) => ORDINAL.test(text))
     .map(({ text }) => `the ordinal in “${short(text)}” is not superior`);
-
-const STRAIGHT = /\p{L}'\p{L}/u;
-const texts = ({ runs }: LaidOutPage): string[] =>
-  linesOf(runs).flatMap((line) => {
-    const text = textOf(line);
-    return [
-      ...(STRAIGHT.test(text) ? [`a straight apostrophe in “${short(text)}”`] : []),
-      ...(/(?<!\.)\.\.(?!\.)/.test(text) ? [`two full stops in “${short(text)}”`] : []),
-    ];
-  });
-
-/** Titles leave a third of the line to the leader, and the numbers of the pages end where the measure ends. */
-const contents = ({ runs }: LaidOutPage, measure: Box): string[] => {
-  const lines = linesOf(runs.filter(({ within }) => within.includes('TOC')));
-  const longest = measure.left + ((measure.right - measure.left) * 2) / 3;
-  return lines.flatMap((line) => {
-    const title = line.filter(({ text }) => /\p{L}/u.test(text));
-    const number = line.filter(({ text }) => /^\d+$/.test(text)).at(-1);
-    return [
-      ...(title.some((run) => run.right > longest)
-        ? [`“${short(textOf(title))}” leaves no third of its line in the contents`]
-        : []),
-      ...(number && Math.abs(number.right - measure.right) < TOLERANCE
-        ? []
-        : [`“${short(textOf(title))}” has no page number in line`]),
-    ];
-  });
-};
 
 /** A particle at the end of a line of the cover, parted from its name. */
 const PARTICLE = /(?:^|\s)(?:de|du|des|la|le|les|von|van|der|den|di|da|dos|das|del|della|y|st\.?)\s*$/iu;
@@ -190,28 +224,18 @@ export const pageFaults = (pages: readonly LaidOutPage[], { paper, locale }: Exp
   const [width, height] = SIZES[paper];
   const name = pages[0] ? nameOn(pages[0]) : [];
   return pages.flatMap((page, index) => {
-    const fill = covered(within(page, measure)) / (measure.bottom - measure.top);
+    const next = pages[index + 1];
+    const fill = covered(page, measure) / (measure.bottom - measure.top);
     const isInside = index > 0 && index < pages.length - 1;
     const found = [
       ...(Math.abs(page.width - width) + Math.abs(page.height - height) < 1 ? [] : [`is not ${paper}`]),
-      ...(index === 0 ? cover(page) : [...overfull(page, measure), ...lonely(page, pages[index + 1])]),
-      ...split(page, pages[index + 1]),
-      ...lonelyItem(page, pages[index + 1]),
-      ...lonelyNote(page),
-      ...lonelyLine(page, pages[index - 1]),
-      ...partedTable(page, pages[index + 1]),
-      ...lastQuote(page),
-      ...partedSums(page),
-      ...(index === 0 ? [] : [...tornNames(page, name), ...lostWord(page, pages[index - 1])]),
-      ...loneWords(page),
-      ...brokenWords(page),
-      ...(index === pages.length - 1 ? lonelyQuestion(page) : []),
-      ...echo(page),
+      ...(index === 0
+        ? cover(page)
+        : [...overfull(page, measure), ...lonely(page, next), ...tornNames(page, name)]),
+      ...split(page, next),
       ...(isInside && fill < LEAST_FILL ? [`is ${Math.round(fill * 100)} % full`] : []),
       ...overlaps(page),
       ...(locale === 'fr-FR' ? ordinals(page) : []),
-      ...texts(page),
-      ...contents(page, measure),
     ];
     return found.map((fault) => ({ page: index + 1, fault }));
   });
