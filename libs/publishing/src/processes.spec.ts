@@ -1,24 +1,69 @@
 import { describe, it } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
-import { command } from '#event-sourcing/processes/process.js';
+import { command, statement } from '#event-sourcing/processes/process.js';
 import { given } from '#event-sourcing/testing/process-spec.js';
 import { recorded } from '#event-sourcing/testing/recorded.js';
-import { EraseReading } from '#readings/contracts/index.js';
+import { addJob } from '#platform/jobs/job.js';
+import { EraseReading, type ReadingEvent } from '#readings/contracts/index.js';
 import type { PublicationEvent } from './contracts/index.js';
-import { erasureProcess } from './processes.js';
+import { erasureProcess, PUBLISH_DOCUMENT, publicationProcess } from './processes.js';
 
+const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
 const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
+const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
+const failed = publication({
+  type: 'PublicationFailed',
+  data: { workspaceId: 'ws_1', version: 1, code: 'result_unreadable' },
+});
+
+describe('the publication process', () => {
+  /** The job of this reading, with this priority. */
+  const publishes = (priority: number, mode: { mode?: 'test' } = {}) => {
+    const about = { readingId: '7f9c', workspaceId: 'ws_1', ...mode };
+    const turn = { workspaceId: 'ws_1', isBulk: false, length: 1 };
+    const cause = { correlationId: 'correlation', causationId: 'event-1' };
+    const options = { key: 'publishing.publish:7f9c', priority, turn };
+    return statement(addJob(PUBLISH_DOCUMENT, { ...about, ...cause }, options));
+  };
+  const completed = (livemode: boolean) =>
+    reading({ type: 'ReadingCompleted', data: { ...ids, livemode, attempt: 1, sealedResult: 'sealed' } });
+  const requested = (version: number) =>
+    publication({
+      type: 'PublicationRequested',
+      data: {
+        workspaceId: 'ws_1',
+        livemode: true,
+        version,
+        artifactId: 'art_1',
+        publishedAt: '2026-09-29T08:00:00.000Z',
+        paper: 'a4',
+      },
+    });
+
+  it('has a completed reading published, one in test mode after live ones that wait', () => {
+    given(publicationProcess, completed(true)).thenSends(publishes(1));
+    given(publicationProcess, completed(false)).thenSends(publishes(5, { mode: 'test' }));
+  });
+
+  it('has a later version published after first ones that wait, and leaves the first to its own job', () => {
+    given(publicationProcess, requested(1)).thenSends();
+    given(publicationProcess, requested(2)).thenSends(publishes(10));
+  });
+
+  it('publishes nothing of a reading that failed', () => {
+    const data = { ...ids, code: 'timed_out', attempts: 5 } as const;
+    given(publicationProcess, reading({ type: 'ReadingFailed', data })).thenSends();
+  });
+});
 
 describe('the erasure process', () => {
   it('finishes an erasure once its publication is withdrawn', () => {
-    given(
-      erasureProcess,
-      publication({ type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } }),
-    ).thenSends(command(new EraseReading('7f9c', 'ws_1', requestedBy('system:spec', 'correlation'))));
+    const withdrawn = publication({ type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } });
+    const by = requestedBy('system:spec', 'correlation');
+    given(erasureProcess, withdrawn).thenSends(command(new EraseReading('7f9c', 'ws_1', by)));
   });
 
   it('erases nothing when a publication failed', () => {
-    const data = { workspaceId: 'ws_1', version: 1, code: 'typesetting_failed' };
-    given(erasureProcess, publication({ type: 'PublicationFailed', data })).thenSends();
+    given(erasureProcess, failed).thenSends();
   });
 });

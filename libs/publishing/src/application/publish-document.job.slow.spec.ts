@@ -1,196 +1,209 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';
-import { GetReadingResult, type ReadingSummary } from '#readings/contracts/index.js';
+import { TypesettingHung } from '#platform/typesetting/typesetting-pool.js';
+import { GetPublicationTime, GetReadingResult, GetReadingSummary } from '#readings/contracts/index.js';
 import { GetPaper } from '#workspaces/contracts/index.js';
 import type { PublicationCommand } from '../domain/publication.decider.js';
 import { camille, resultOf } from '../document/testing/people.js';
 import { createPublicationExecutor, type PublicationExecutor } from './publications.js';
-import { PublishDocumentJob } from './publish-document.job.js';
+import { PublishDocumentJob, type RenderAttempts } from './publish-document.job.js';
 
 const job = { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' };
+const NOON = Date.parse('2026-11-22T12:00:00.000Z');
+const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
+
+type Render = (document: unknown, paper: unknown, begin: () => Promise<void>) => Promise<Buffer>;
 
 let store: DroppingEventStore;
 let executor: PublicationExecutor;
 let discarded: string[];
-let reading: Pick<ReadingSummary, 'status' | 'erasedAt'> | null;
+let said: { readonly reason?: string }[];
+let begun: number;
+/** What the modules beside it answer. */
+let known: {
+  result: { readonly livemode: boolean } | null;
+  reading: { readonly status: string; readonly erasedAt: string | null } | null;
+  paper: string;
+  due: string | null;
+};
 
 beforeEach(() => {
   store = new DroppingEventStore();
   executor = createPublicationExecutor(store);
-  discarded = [];
+  [discarded, said, begun] = [[], [], 0];
+  known = {
+    result: { livemode: true },
+    reading: { status: 'completed', erasedAt: null },
+    paper: 'a4',
+    due: null,
+  };
 });
 
-/** Runs the job for a reading whose result cannot be decrypted. */
-const run = (worker = executor): Promise<void> => {
-  const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
-  const artifacts = { discard: async (id: string) => void discarded.push(id) };
-  const log = { debug: () => undefined, warn: () => undefined };
+/** Runs the job on a worker whose artifacts are not stored. */
+const run = (render: Render, { now = NOON, worker = executor } = {}): Promise<void> => {
+  const queries = {
+    execute: async (query: object) => {
+      if (query instanceof GetReadingResult)
+        return known.result && { ...known.result, workspaceId: 'ws_1', bytes };
+      if (query instanceof GetReadingSummary) return known.reading;
+      if (query instanceof GetPublicationTime) return known.due;
+      return query instanceof GetPaper ? known.paper : undefined;
+    },
+  };
+  const artifacts = { put: async () => null, discard: async (id: string) => void discarded.push(id) };
+  const note = (details: { reason?: string }) => void said.push(details);
+  const attempts = {
+    begin: async () => (begun += 1),
+    end: async () => void (begun = 0),
+  } as unknown as RenderAttempts;
+  const log = { info: note, warn: note, error: note };
+  const pdf = { render, close: async () => undefined };
   return new PublishDocumentJob(
     worker,
-    {} as never,
-    { now: () => 0 },
+    pdf,
+    { now: () => now },
     log as never,
     queries as never,
     artifacts as never,
-    {} as never,
+    attempts,
   ).run(job);
+};
+const never: Render = async () => {
+  throw new Error('it is not rendered');
 };
 const recorded = async (): Promise<string[]> => {
   const types: string[] = [];
   for await (const { type } of store.read('publication-7f9c')) types.push(type);
   return types;
 };
+const execute = (command: PublicationCommand) => {
+  const by = requestedBy('apiKey:k', 'c');
+  return executor.execute('7f9c', command, { intent: command.type, by, workspaceId: 'ws_1', at: NOON });
+};
 
-describe('PublishDocumentJob, for a reading whose result cannot be decrypted', () => {
-  it('records a failure once the reading is completed: its key is permanently gone', async () => {
-    reading = { status: 'completed', erasedAt: null };
-    await run();
-    await run();
-    expect(await recorded()).toEqual(['PublicationFailed']);
-    expect(discarded).toContain('7f9c');
+describe('A reading whose result cannot be decrypted', () => {
+  beforeEach(() => {
+    known.result = null;
   });
 
-  it('records it once when two workers run the job at the same moment', async () => {
-    reading = { status: 'completed', erasedAt: null };
-    await Promise.all([run(createPublicationExecutor(store)), run(createPublicationExecutor(store))]);
-    expect(await recorded()).toEqual(['PublicationFailed']);
-    expect(store.dropped).toBe(1);
+  it('fails once it is completed, also when two workers see it at once: its key is gone', async () => {
+    await run(never);
+    await run(never);
+    expect([await recorded(), discarded[0]]).toEqual([['PublicationFailed'], '7f9c']);
+    store = new DroppingEventStore();
+    const workers = [createPublicationExecutor(store), createPublicationExecutor(store)];
+    await Promise.all(workers.map((worker) => run(never, { worker })));
+    expect([await recorded(), store.dropped]).toEqual([['PublicationFailed'], 1]);
   });
 
-  it('retries while the reading is not known to be completed', async () => {
-    for (const one of [null, { status: 'processing', erasedAt: null } as const]) {
-      reading = one;
-      await expect(run()).rejects.toThrow(/cannot be read yet/);
-    }
-    expect(await recorded()).toEqual([]);
+  it.each([null, { status: 'processing', erasedAt: null }])(
+    'is tried again while it is %j',
+    async (reading) => {
+      known.reading = reading;
+      await expect(run(never)).rejects.toThrow(/cannot be read yet/);
+      expect(await recorded()).toEqual([]);
+    },
+  );
+
+  it('leaves no failure while it is erased', async () => {
+    await execute({ type: 'WithdrawPublication', workspaceId: 'ws_1' });
+    await run(never);
+    expect([await recorded(), discarded]).toEqual([['PublicationWithdrawn'], ['7f9c']]);
   });
 
-  it('records nothing for a reading that is being erased', async () => {
-    await executor.execute(
-      '7f9c',
-      { type: 'WithdrawPublication', workspaceId: 'ws_1' },
-      {
-        intent: 'withdraw',
-        by: requestedBy('apiKey:k', 'c'),
-        workspaceId: 'ws_1',
-        at: Date.parse('2026-11-22T12:00:00.000Z'),
-      },
-    );
-    reading = { status: 'completed', erasedAt: null };
-    await run();
-    expect(await recorded()).toEqual(['PublicationWithdrawn']);
-    expect(discarded).toEqual(['7f9c']);
-  });
-
-  it('records the failure of the later version that was requested, and keeps the first', async () => {
+  it('fails in the later version that was requested, and keeps the first', async () => {
     const publication = {
       workspaceId: 'ws_1',
       livemode: true,
       version: 1,
       artifactId: 'art_1',
       publishedAt: 'then',
-      paper: 'by-locale' as const,
+      paper: 'a4' as const,
     };
-    const commands: PublicationCommand[] = [
-      { type: 'RequestPublication', publication },
-      { type: 'RecordPublished', version: 1, formats: [], contentVersion: '2026.11.5' },
-      { type: 'RequestNextVersion', publication: { ...publication, version: 2 }, most: 2, unlessFrom: null },
-    ];
-    for (const command of commands)
-      await executor.execute('7f9c', command, {
-        intent: command.type,
-        by: requestedBy('apiKey:k', 'c'),
-        workspaceId: 'ws_1',
-        at: Date.parse('2026-11-22T12:00:00.000Z'),
-      });
-    reading = { status: 'completed', erasedAt: null };
-    await run();
-    const { state } = await executor.load('7f9c');
-    expect([...state.failed]).toEqual([2]);
-    expect(discarded).toEqual([]);
+    await execute({ type: 'RequestPublication', publication });
+    await execute({ type: 'RecordPublished', version: 1, formats: [], contentVersion: '2026.11.5' });
+    await execute({
+      type: 'RequestNextVersion',
+      publication: { ...publication, version: 2 },
+      most: 2,
+      unlessFrom: null,
+    });
+    await run(never);
+    expect([[...(await executor.load('7f9c')).state.failed], discarded]).toEqual([[2], []]);
   });
 });
 
-it('publishes a test reading no earlier than it asked', async () => {
-  const due = '2026-11-22T12:00:07.000Z';
-  const answers = { GetReadingResult: { livemode: false }, GetPublicationTime: due };
-  const queries = {
-    execute: async (query: object) => answers[query.constructor.name as keyof typeof answers],
-  };
-  const at = Date.parse(due) - 2_000;
-  const unused = {} as never;
-  const one = new PublishDocumentJob(
-    executor,
-    unused,
-    { now: () => at },
-    unused,
-    queries as never,
-    unused,
-    unused,
-  );
-  await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(2_000));
+it('A test reading is published no earlier than it asked', async () => {
+  known.result = { livemode: false };
+  known.due = '2026-11-22T12:00:07.000Z';
+  await expect(run(never, { now: NOON + 5_000 })).rejects.toMatchObject(new NotDueYet(2_000));
   expect(await recorded()).toEqual([]);
 });
 
-it('lays a document out for the paper that its workspace chose before it was requested', async () => {
-  const at = Date.parse('2026-11-22T12:00:00.000Z');
-  let chosen = 'us-letter';
-  const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
-  const queries = {
-    execute: async (query: object) =>
-      query instanceof GetPaper ? chosen : { livemode: true, workspaceId: 'ws_1', bytes },
-  };
+it('A document is laid out for the paper that its workspace chose before it was requested', async () => {
   const papers: unknown[] = [];
-  const pdf = { render: async (_: unknown, paper: unknown) => (papers.push(paper), Buffer.from('%PDF')) };
-  const artifacts = { put: async () => null };
-  const one = new PublishDocumentJob(
-    executor,
-    pdf as never,
-    { now: () => at },
-    {} as never,
-    queries as never,
-    artifacts as never,
-    {} as never,
-  );
+  const render: Render = async (_, paper) => (papers.push(paper), Buffer.from('%PDF'));
   // The artifacts are not stored, so the job fails and is tried again: with the paper of its request.
-  await expect(one.run(job)).rejects.toThrow();
-  chosen = 'a4';
-  await expect(one.run(job)).rejects.toThrow();
+  known.paper = 'us-letter';
+  await expect(run(render)).rejects.toThrow();
+  known.paper = 'a4';
+  await expect(run(render)).rejects.toThrow();
   expect(papers).toEqual(['us-letter', 'us-letter']);
 });
 
-it('puts off a document that cannot be made, the longer the older its request is, and quotes no text of it', async () => {
-  const requestedAt = Date.parse('2026-11-22T12:00:00.000Z');
-  let now = requestedAt;
-  const bytes = Buffer.from(JSON.stringify(resultOf(camille, 'fr-FR', 'feminine')));
-  const queries = {
-    execute: async (query: object) =>
-      query instanceof GetPaper ? 'by-locale' : { livemode: true, workspaceId: 'ws_1', bytes },
-  };
-  const pdf = {
-    render: async () => {
-      throw new RangeError('the text "Camille Marie" does not fit');
-    },
-  };
-  const said: { readonly reason: string }[] = [];
-  const one = new PublishDocumentJob(
-    executor,
-    pdf as never,
-    { now: () => now },
-    { error: (details: { reason: string }) => void said.push(details) } as never,
-    queries as never,
-    {} as never,
-    {} as never,
-  );
-  for (const [ageMs, pauseMs] of [
-    [0, 5_000],
-    [600_000, 60_000],
-    [86_400_000, 3_600_000],
-  ] as const) {
-    now = requestedAt + ageMs;
-    await expect(one.run(job)).rejects.toMatchObject(new NotDueYet(pauseMs));
-  }
-  expect(said.map(({ reason }) => reason)).toEqual(Array(3).fill('RangeError: the text … does not fit'));
+describe('A document', () => {
+  let renders = 0;
+  const failsWith =
+    (error: Error): Render =>
+    async (_document, _paper, begin) => {
+      await begin();
+      renders += 1;
+      throw error;
+    };
+  /** A worker that is killed while it typesets: nothing of it comes after. */
+  const killed = () =>
+    new Promise<void>((resolve, reject) => {
+      run(async (_document, _paper, begin) => {
+        await begin();
+        renders += 1;
+        resolve();
+        return new Promise(() => undefined);
+      }).then(resolve, reject);
+    });
+  const failed = async () => [...(await executor.load('7f9c')).state.failed];
+  beforeEach(() => {
+    renders = 0;
+  });
+
+  it('that cannot be made is put off, the longer the older its request is, and no text of it is quoted', async () => {
+    const render = failsWith(new RangeError('the text "Camille Marie" does not fit'));
+    for (const [ageMs, pauseMs] of [
+      [0, 5_000],
+      [600_000, 60_000],
+      [86_400_000, 3_600_000],
+    ] as const)
+      await expect(run(render, { now: NOON + ageMs })).rejects.toMatchObject(new NotDueYet(pauseMs));
+    expect(said.map(({ reason }) => reason)).toEqual(Array(3).fill('RangeError: the text … does not fit'));
+  });
+
+  it('that kills three workers, or hangs in them, is given up and never typeset again', async () => {
+    await killed();
+    await expect(run(failsWith(new TypesettingHung('no end')))).rejects.toThrow(NotDueYet);
+    await killed();
+    expect(await failed()).toEqual([]);
+    await killed();
+    await killed();
+    expect([renders, await failed()]).toEqual([3, [1]]);
+  });
+
+  it('that cannot be made, or meets a store that is away, uses none of its attempts', async () => {
+    for (let time = 0; time < 4; time += 1) {
+      await expect(run(failsWith(new RangeError('no')))).rejects.toThrow(NotDueYet);
+      await expect(run(failsWith(new StoreUnavailable('away', false)))).rejects.toThrow(StoreUnavailable);
+    }
+    expect([renders, await failed()]).toEqual([8, []]);
+  });
 });

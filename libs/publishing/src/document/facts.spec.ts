@@ -1,74 +1,130 @@
 import { describe, expect, it } from '@jest/globals';
 import { personalMonth, readDate } from '#numerology/index.js';
-import { trialResult } from './testing/trial.js';
 import { bookFor } from '../content/book/book.js';
-import { composeDocument } from './compose.js';
+import { bandOf, personKey, pick } from './choice.js';
 import { absentRoots, fullAbsent, fullLesson, monthsAhead, strengthOf } from './facts.js';
-import { options, textOf } from './testing/composed.js';
-import { camille, type Person } from './testing/people.js';
+import { composed, nodesOf, textOf } from './testing/composed.js';
+import { camille, type Person, resultOf } from './testing/people.js';
+import { randomPerson } from './testing/random-people.js';
+import { trialResult } from './testing/trial.js';
+import { planTexts } from './truth.js';
 
+const english = bookFor('en-US');
 const read = (person: Person, asOf: string) =>
   trialResult({ person, locale: 'en-US', gender: 'neutral', asOf });
+const named = (first: string, middle: string[], last: string, dateOfBirth: string): Person => ({
+  name: { firstNames: [first], middleNames: middle, lastNames: [last] },
+  dateOfBirth,
+});
 
-describe('The months ahead', () => {
-  it.each(['2026-01-31', '2026-02-01', '2026-11-23', '2026-12-31'])(
-    'are the twelve from that of %s on, with the numbers of the engine',
-    (asOf) => {
-      const birth = readDate(camille.dateOfBirth) ?? { year: 0, month: 0, day: 0 };
-      const ahead = monthsAhead(read(camille, asOf));
-      const first = Number(asOf.slice(5, 7));
-      expect(ahead.map(({ year, month }) => 12 * year + month)).toEqual(
-        Array.from({ length: 12 }, (_, at) => 12 * 2026 + first + at),
+describe('A choice between equal forms', () => {
+  it('depends on the folded name, the date of birth and the entry alone, and is the same for ever', () => {
+    const accented = { ...camille, name: { ...camille.name, firstNames: ['camillé'] } };
+    expect(personKey(resultOf(accented, 'en-US', 'feminine'))).toBe(personKey(resultOf(camille)));
+    const person = 'CAMILLE LAURENT 1990-06-15';
+    expect(['a', 'b', 'c', 'd', 'e'].map((key) => pick(person, key, 3))).toEqual([2, 1, 0, 2, 1]);
+  });
+
+  it('falls on each form about as often', () => {
+    const chosen = Array.from({ length: 3_000 }, (_, at) => pick(`PERSON ${at}`, 'life-path/7 lead', 3));
+    for (const form of [0, 1, 2])
+      expect(Math.abs(chosen.filter((each) => each === form).length - 1_000)).toBeLessThan(100);
+  });
+
+  it('is between the texts of an age', () => {
+    const bands = [7, 15, 16, 29, 30, 59, 60, 79, 80, 120].map(bandOf);
+    expect(bands.map(String)).toEqual([
+      '7-15', '7-15', '16-29', '16-29', 'undefined', 'undefined', '60-79', '60-79', '80+', '80+',
+    ]); // prettier-ignore
+  });
+});
+
+it.each(['2026-01-31', '2026-11-23', '2026-12-31'])(
+  'The months ahead are the twelve from that of %s on, with the numbers of the engine',
+  (asOf) => {
+    const result = read(camille, asOf);
+    const ahead = monthsAhead(result);
+    const first = 12 * 2026 + Number(asOf.slice(5, 7));
+    expect(ahead.map(({ year, month }) => 12 * year + month - first)).toEqual([...Array(12).keys()]);
+    const { personalYear: now, nextPersonalYear: next } = result.now;
+    for (const { year, month, number, personalYear } of ahead)
+      expect([number, personalYear]).toEqual([
+        personalMonth(readDate(camille.dateOfBirth)!, year, month),
+        year === 2026 ? now : next,
+      ]);
+  },
+);
+
+it.each([
+  [
+    'in the grid, unless it appears nowhere',
+    named('Maëlys', ['Anne', 'Lucie'], 'Girard', '2011-03-09'),
+    [2],
+    6,
+    2,
+  ],
+  [
+    'in the grid when no other is missing',
+    named('Ethan', ['Richard'], 'Scott', '1997-05-14'),
+    [7],
+    7,
+    undefined,
+  ],
+])('A missing value is told in full once: %s', (_, person, absent, lesson, nowhere) => {
+  const result = read(person, '2026-11-23');
+  expect([absentRoots(result), fullLesson(result), fullAbsent(result)]).toEqual([absent, lesson, nowhere]);
+});
+
+it('A number leads by a hair when it shares the first rank', () => {
+  const result = read(named('Mildred', ['Pearl'], 'Hutchinson', '1919-01-15'), '2026-11-23');
+  expect([result.synthesis.dominant.length, strengthOf(result)]).toEqual([2, 'quiet']);
+});
+
+describe('Tied passions', () => {
+  const explained = (person: Person): string[] =>
+    nodesOf(composed(person)).flatMap(({ id }) => /^grid\.passion\.(\d)$/.exec(id)?.[1] ?? []);
+  /** Whether the page says this of the passions, in any of its forms. */
+  const says = (person: Person, frame: string, value: string): boolean =>
+    english
+      .entry(`frames/grid ${frame}`)
+      .some(({ text }) =>
+        textOf(composed(person), 'grid.passion').includes(text.neutral.replace(/\{\w+\}/, value)),
       );
-      for (const { year, month, number } of ahead) expect(number).toBe(personalMonth(birth, year, month));
-    },
-  );
+  const contradicted = (person: Person): boolean =>
+    resultOf(person).grid.hiddenPassion.length === 2 &&
+    [...planTexts(english, resultOf(person)).leftOut].some((key) => key.startsWith('passion '));
+  const left = Array.from({ length: 400 }, (_, seed) => randomPerson(seed)).find(contradicted)!;
 
-  it('belong to the next personal year from January on', () => {
-    const result = read(camille, '2026-11-23');
-    expect(monthsAhead(result).map(({ personalYear }) => personalYear)).toEqual([
-      ...Array.from({ length: 2 }, () => result.now.personalYear),
-      ...Array.from({ length: 10 }, () => result.now.nextPersonalYear),
-    ]);
+  it.each([
+    [
+      'tell two of many',
+      named('Sophia', ['Olivia'], 'Young', '1985-08-06'),
+      ['1', '6'],
+      'passionToldMany',
+      '1 and 6',
+    ],
+    [
+      'of one letter each tell none',
+      named('Bo', [], 'Li', '1999-05-16'),
+      [],
+      'passionEach',
+      '2, 3, 6, and 9',
+    ],
+    [
+      'tell parents none, too',
+      named('Max', [], 'Ely', '2024-05-16'),
+      [],
+      'passionEach',
+      '1, 3, 4, 5, 6, and 7',
+    ],
+    ['leave out what contradicts', left, explained(left).slice(0, 1), 'passionToldOne', explained(left)[0]!],
+  ])('%s', (_, person, told, frame, value) => {
+    expect([explained(person), says(person, frame, value)]).toEqual([told, true]);
   });
-});
 
-describe('A missing value', () => {
-  const maelys: Person = {
-    name: { firstNames: ['Maëlys'], middleNames: ['Anne', 'Lucie'], lastNames: ['Girard'] },
-    dateOfBirth: '2011-03-09',
-  };
-
-  it('is told in full once, in the grid or among those that appear nowhere', () => {
-    const result = read(maelys, '2026-11-23');
-    expect(absentRoots(result)).toContain(2);
-    expect(result.grid.lessons).toEqual([2, 6, 8]);
-    expect(absentRoots(result)).toEqual([2]);
-    expect([fullLesson(result), fullAbsent(result)]).toEqual([6, 2]);
-  });
-
-  it('has its full text in the grid when no other is missing', () => {
-    const ethan: Person = {
-      name: { firstNames: ['Ethan'], middleNames: ['Richard'], lastNames: ['Scott'] },
-      dateOfBirth: '1997-05-14',
-    };
-    const result = read(ethan, '2026-11-23');
-    const [only] = result.grid.lessons;
-    expect([result.grid.lessons.length, absentRoots(result)]).toEqual([1, [only]]);
-    expect([fullLesson(result), fullAbsent(result)]).toEqual([only, undefined]);
-    const text = textOf(composeDocument(result, options), 'synthesis.absent');
-    expect(text).toContain(bookFor('en-US').entry(`synthesis/absent ${only}.line`)[0]?.text.neutral);
-  });
-});
-
-describe('The leading number', () => {
-  it('leads by a hair when it shares the first rank', () => {
-    const mildred: Person = {
-      name: { firstNames: ['Mildred'], middleNames: ['Pearl'], lastNames: ['Hutchinson'] },
-      dateOfBirth: '1919-01-15',
-    };
-    const result = read(mildred, '2026-11-23');
-    expect(result.synthesis.dominant).toHaveLength(2);
-    expect(strengthOf(result)).toBe('quiet');
+  it('say nothing of it where the page tells both', () => {
+    const dorothy = named('Dorothy', ['Sharon'], 'Sanchez', '1968-05-10');
+    expect(explained(dorothy)).toEqual(['1', '8']);
+    expect(says(dorothy, 'passionToldMany', '1 and 8')).toBe(false);
   });
 });
