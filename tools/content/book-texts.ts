@@ -1,4 +1,4 @@
-import { BOOK } from '#publishing/content/book/families.js';
+import { BOOK, familyOf } from '#publishing/content/book/families.js';
 import { loadFile, type LoadedFile, type PlacedEntry } from '#publishing/content/book/book.js';
 import type { AgeBand } from '#publishing/content/book/shape.js';
 import type { Forms } from '#publishing/content/message.js';
@@ -42,3 +42,6 @@ export const loadBook = (locale: Locale, families: readonly string[] = []): Load
         families.length === 0 || families.some((name) => file === name || file.startsWith(`${name}/`)),
     )
     .map((file) => loadFile(locale, file));
+
+export const isForParents = (file: string): boolean =>
+  familyOf(file) === 'under7' || file === 'frames/under7';

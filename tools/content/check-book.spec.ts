@@ -73,7 +73,7 @@ describe('The check of the book', () => {
     [
       prose(5, { uses: ['number'] }),
       { a: 'This is a {number} year.' },
-      'an article before what is filled in: "a\u00A0{number}"',
+      'an article before what is filled in',
     ],
     [
       prose(6),
@@ -87,29 +87,6 @@ describe('The check of the book', () => {
     ],
   ])('finds a fault', (shape, values, fault) => {
     expect(checkBook('en-US', [fileOf(shape, values)]).map((each) => each.fault)).toContain(fault);
-  });
-
-  it.each([
-    ['fr-FR', 'sleep', 'Vous vous endormez tard.'],
-    ['fr-FR', 'tiredness', 'Une fatigue sans cause vient.'],
-    ['fr-FR', 'body', 'Une douleur passe.'],
-    ['fr-FR', 'drink, drugs and gambling', 'Le casino attend.'],
-    ['fr-FR', 'money to place', 'Votre épargne dort.'],
-    ['fr-FR', 'fidelity', 'Une infidélité se devine.'],
-    ['fr-FR', 'fertility', 'Une grossesse se prépare.'],
-    ['fr-FR', 'end of life', 'On vous voit veuf.'],
-    ['fr-FR', 'borrowed or obscure', 'Au final, vous partez.'],
-    ['en-US', 'sleep', 'You sleep badly.'],
-    ['en-US', 'tiredness', 'There is tiredness with no cause.'],
-    ['en-US', 'body', 'You look anxious about it.'],
-    ['en-US', 'drink, drugs and gambling', 'They gamble on every match.'],
-    ['en-US', 'money to place', 'Your savings grow.'],
-    ['en-US', 'fidelity', 'Somebody has been unfaithful.'],
-    ['en-US', 'fertility', 'The year is fertile.'],
-    ['en-US', 'end of life', 'You see a graveyard.'],
-    ['en-US', 'borrowed or nobody would say', 'It is a question of tact.'],
-  ] as const)('finds in %s: %s', (locale, rule, text) => {
-    expect(faultsIn(locale, text).filter((fault) => fault.startsWith(`${rule}: `))).toHaveLength(1);
   });
 
   it.each([
@@ -210,6 +187,24 @@ describe('The check of the book', () => {
 
 describe('The lint', () => {
   it.each([
+    ['fr-FR', 'sleep', 'Vous vous endormez tard.'],
+    ['fr-FR', 'tiredness', 'Une fatigue sans cause vient.'],
+    ['fr-FR', 'health', 'Une douleur passe.'],
+    ['fr-FR', 'drink, drugs and gambling', 'Le casino attend.'],
+    ['fr-FR', 'money or law', 'Votre épargne dort.'],
+    ['fr-FR', 'fidelity', 'Une infidélité se devine.'],
+    ['fr-FR', 'fertility', 'Une grossesse se prépare.'],
+    ['fr-FR', 'death', 'On vous voit veuf.'],
+    ['fr-FR', 'borrowed or obscure', 'Au final, vous partez.'],
+    ['en-US', 'sleep', 'You sleep badly.'],
+    ['en-US', 'tiredness', 'There is tiredness with no cause.'],
+    ['en-US', 'health', 'You look anxious about it.'],
+    ['en-US', 'drink, drugs and gambling', 'They gamble on every match.'],
+    ['en-US', 'money or law', 'Your savings grow.'],
+    ['en-US', 'fidelity', 'Somebody has been unfaithful.'],
+    ['en-US', 'fertility', 'The year is fertile.'],
+    ['en-US', 'death', 'You see a graveyard.'],
+    ['en-US', 'borrowed or nobody would say', 'It is a question of tact.'],
     ['fr-FR', 'health', 'On y voit une dépression.'],
     ['fr-FR', 'money or law', 'Passez chez le notaire.'],
     ['fr-FR', 'death', 'Le deuil viendra.'],

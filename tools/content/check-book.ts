@@ -2,8 +2,8 @@ import { BOOK, familyOf } from '#publishing/content/book/families.js';
 import type { LoadedFile, PlacedEntry } from '#publishing/content/book/book.js';
 import { AGE_BANDS } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
-import { BOOK_RULES, EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
-import { type BookFault, type BookText, loadBook, textsOf } from './book-texts.js';
+import { EARLIER, FALSE_SCENES, UNFIT, UNSAFE } from './book-rules.js';
+import { type BookFault, type BookText, isForParents, loadBook, textsOf } from './book-texts.js';
 import { FRENCH_AGREEMENT, brokenRules, keepsAgreement } from './lint.js';
 import { repetitions } from './repetition.js';
 import { sentencesOf, wordsIn } from './text.js';
@@ -37,10 +37,6 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
       // A label is no sentence.
       .filter((rule) => placed.shape.words !== null || rule !== 'digit at the head of a sentence')
       .map((fault) => ({ at, fault, text })),
-    ...BOOK_RULES[locale].flatMap(({ name, pattern }) => {
-      const [found] = pattern.exec(text) ?? [];
-      return found === undefined ? [] : [{ at, fault: `${name}: "${found}"` }];
-    }),
     ...sentencesOf(text)
       .filter((sentence) => wordsIn(sentence) > MOST_WORDS_IN_SENTENCE)
       .map((sentence) => ({ at, fault: 'a sentence over 45 words', text: sentence })),
@@ -51,8 +47,6 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
   if (locale === 'en-US' && gendered) return [...broken, { at, fault: 'English needs no gender forms' }];
   return [...broken, ...kept];
 };
-
-const isForParents = (file: string): boolean => familyOf(file) === 'under7' || file === 'frames/under7';
 
 /** Things in the texts for parents that no small child should be near. */
 const safetyFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {

@@ -36,10 +36,7 @@ const passagesOf = (node: Block | Section): string[] => {
     case 'section':
       return [node.title, ...node.children.flatMap(passagesOf)];
     case 'callout':
-    case 'blockquote':
       return node.children.flatMap(passagesOf);
-    case 'thematicBreak':
-      return [];
   }
 };
 

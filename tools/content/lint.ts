@@ -2,25 +2,27 @@ import type { Forms } from '#publishing/content/message.js';
 import type { Locale } from '#publishing/document/document.js';
 
 /** A pattern that no text of a language may match, and why. */
-export interface LintRule {
+interface LintRule {
   readonly name: string;
   readonly pattern: RegExp;
 }
 
+/** What no text claims or hints at, and French with an English skeleton or words that the reader does not know. */
 const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'health',
     pattern:
-      /(?<!\p{L})(?:maladies?|malades?|guéri|dépress|grossesse|enceinte|symptôme|thérap|diagnosti|médicament|remèdes?(?!\p{L})|cancer|burn-?out)/iu,
+      /(?<!\p{L})(?:maladies?|malades?|guéri|dépress|grossesse|enceinte|symptôme|thérap|diagnosti|médicament|remèdes?(?!\p{L})|cancer|burn-?out)|(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad(?:i\p{L}+|es?)|anxi\p{L}*|angoiss\p{L}*|nausées?|saign\p{L}*|chirurg\p{L}*|cicatri\p{L}*)(?!\p{L})/iu,
   },
   {
     name: 'money or law',
     pattern:
-      /(?<!\p{L})(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)(?!\p{L})/iu,
+      /(?<!\p{L})(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)(?!\p{L})|(?<!\p{L})(?:(?:l’|votre |une |d’)épargne|bourse|actions en|rentier|dettes? d’argent|crédit|rembours\p{L}*|patrimoine)(?!\p{L})/iu,
   },
   {
     name: 'death',
-    pattern: /\b(?:mort|mourir|mourrez|décès|longévité|deuil|défunts?|cercueil|espérance de vie)(?!\p{L})/iu,
+    pattern:
+      /\b(?:mort|mourir|mourrez|décès|longévité|deuil|défunts?|cercueil|espérance de vie)(?!\p{L})|(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veu[fv]\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*|héritiers?)/iu,
   },
   {
     name: 'promise',
@@ -39,22 +41,52 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   { name: 'jargon', pattern: /(?<!\p{L})(?:énergies?|énergétique|vibr\w*|univers|chakra\w*)(?!\p{L})/iu },
   { name: 'change of name', pattern: /changer (?:de|votre) nom/iu },
   { name: 'exclamation', pattern: /!/u },
+  {
+    name: 'sleep',
+    pattern:
+      /(?<!\p{L})(?:sommeil|insomni\p{L}*|dor(?:t|s|mir|mez|mi|ment)|(?:r?en)dor\p{L}+|somnol\p{L}*)(?!\p{L})/iu,
+  },
+  {
+    name: 'tiredness',
+    pattern:
+      /(?<!\p{L})(?:fatig\p{L}*|lassitude|épuis\p{L}*|éreint\p{L}*|harass\p{L}*|à bout de (?:forces|souffle)|surmen\p{L}*)/iu,
+  },
+  {
+    name: 'drink, drugs and gambling',
+    pattern: /(?<!\p{L})(?:alcool\p{L}*|ivre(?:sse|s)?|cigarettes?|drogu\p{L}*|casinos?|loto)(?!\p{L})/iu,
+  },
+  {
+    name: 'fidelity',
+    pattern:
+      /(?<!\p{L})(?:infidèl\p{L}*|infidélit\p{L}*|adultère|amants?|liaison amoureuse|fidélité|divorc\p{L}*)(?!\p{L})/iu,
+  },
+  {
+    name: 'fertility',
+    pattern: /(?<!\p{L})(?:fertil\p{L}*|stéril\p{L}*|enceinte|accouch\p{L}*|grossesse)(?!\p{L})/iu,
+  },
+  {
+    name: 'borrowed or obscure',
+    pattern:
+      /(?<!\p{L})(?:quantième|(?:première|dernière) levée|fai(?:t|re) (?:du )?sens|adresser (?:un|le|ce) (?:problème|sujet)|en charge de|au final|définitivement|opportunités?|impacter|basée? sur|réalisez que|prendre le meilleur|à la fin du jour|votre chemin est de|délivrer|initier une?|versatile|consistant\p{L}*|supportif|challenge[sr]?|feedback|deadline|mindset|coach\p{L}*|cheminement|lâcher[- ]prise|bienveillance|résilien\p{L}*|alignée?s?|authentique)(?!\p{L})/iu,
+  },
 ];
 
+/** The same; and what is filled in may be an 8 or an 11, so a text writes "the {number}" or does without an article. */
 const ENGLISH_CLAIMS: readonly LintRule[] = [
   {
     name: 'health',
     pattern:
-      /\b(?:illness|disease|cures?|cured|heal(?:s|ed|ing)?|depress\w*|pregnan\w*|therap\w*|diagnos\w*|medication|remed(?:y|ies)|cancer|burnout)\b/iu,
+      /\b(?:illness|disease|cures?|cured|heal(?:s|ed|ing)?|depress\w*|pregnan\w*|therap\w*|diagnos\w*|medication|remed(?:y|ies)|cancer|burnout)\b|\b(?:headache|migraine|fever|wound(?:s|ed)?|hospital|doctor|nurse|health\w*|sick\w*|ill|ache[sd]?|aching|pain(?:s|ful)?|anxi(?:ous|ety)\w*|nause\w*|dizz\w*|bleed\w*|surge(?:ry|on)\w*|injur\w*)\b/iu,
   },
   {
     name: 'money or law',
     pattern:
-      /\b(?:invest(?:s|ed|ing|ments?|ors?)?|lottery|inherit\w*|fortune|lawsuit|loan|attorney|in court)\b/iu,
+      /\b(?:invest(?:s|ed|ing|ments?|ors?)?|lottery|inherit\w*|fortune|lawsuit|loan|attorney|in court)\b|\b(?:savings|stock market|stocks|mortgage|portfolio|credit card|pension fund|nest egg)\b/iu,
   },
   {
     name: 'death',
-    pattern: /\b(?:death|dead|die|dies|dying|lifespan|longevity|life expectancy|coffin|mourn\w*)\b/iu,
+    pattern:
+      /\b(?:death|dead|die|dies|dying|lifespan|longevity|life expectancy|coffin|mourn\w*)\b|\b(?:last breath|graves?|graveyard|funeral\w*|widow\w*|buried|bury|orphan\w*|tombstone|obituar\w*|late husband|late wife|deathbed|cemeter\w*|heirs?)\b/iu,
   },
   {
     name: 'promise',
@@ -74,6 +106,31 @@ const ENGLISH_CLAIMS: readonly LintRule[] = [
   { name: 'jargon', pattern: /\b(?:energ(?:y|ies|etic)|vibrat\w*|universe|chakra\w*)\b/iu },
   { name: 'change of name', pattern: /change your name/iu },
   { name: 'exclamation', pattern: /!/u },
+  {
+    name: 'sleep',
+    pattern: /\b(?:sleep\w*|slept|asleep|insomnia\w*|doz(?:e|es|ing)|nap(?:s|ping)?|bedtime)\b/iu,
+  },
+  {
+    name: 'tiredness',
+    pattern:
+      /\b(?:tired\w*|tiring|weary|weari(?:ness|some|ly)|fatigue\w*|exhaust\w*|worn[- ]out|drained|run[- ]down)\b/iu,
+  },
+  {
+    name: 'drink, drugs and gambling',
+    pattern: /\b(?:alcohol\w*|drunk\w*|cigarettes?|drugs?|gambl\w*|casinos?)\b/iu,
+  },
+  {
+    name: 'fidelity',
+    pattern:
+      /\b(?:unfaithful\w*|infidelit\w*|adulter\w*|love affair|having an affair|cheat(?:s|ed|ing)?|divorc\w*)\b/iu,
+  },
+  { name: 'fertility', pattern: /\b(?:fertil\w*|pregnan\w*|conceiv\w* a child|childless|barren)\b/iu },
+  {
+    name: 'borrowed or nobody would say',
+    pattern:
+      /\b(?:building sites?|is your slope|fellow traveler|borrowed coat|takes? the word|in the measure where|at the bottom of yourself|of which one|one does not\b|it is a question of|the price to pay|make[s]? the (?:round|tour) of|the hour of the|put[s]? in order of|profit from|the terrain|the pact|savor\w* the instant|permits? (?:you )?to|in revenge|for the rest,|ask[s]? itself|a certain taste (?:of|for)|the taste of (?:effort|risk|beginnings)|on the contrary of|without doubt,|amplitude|constancy|prudence|largesse|resonat\w+|journey|authentic\w*|alignment|empower\w*|embrace[sd]? your|navigat(?:e|ing) (?:your|life)|tapestry|testament to|delve)\b/iu,
+  },
+  { name: 'an article before what is filled in', pattern: /\ban?\s\{\w+\}/iu },
 ];
 
 /** Imprimerie nationale, with a full no-break space before the colon and inside « ». */

@@ -2,7 +2,7 @@ import { familyOf } from '#publishing/content/book/families.js';
 import type { LoadedFile } from '#publishing/content/book/book.js';
 import type { Locale } from '#publishing/document/document.js';
 import { SIMILES } from './book-rules.js';
-import { type BookFault, type BookText, textsOf } from './book-texts.js';
+import { type BookFault, type BookText, isForParents, textsOf } from './book-texts.js';
 import { foldedWords, sequencesOf } from './text.js';
 
 const OPENING_WORDS = 4;
@@ -17,11 +17,8 @@ const grownTexts = (files: readonly LoadedFile[]): BookText[] =>
   textsOf(files).filter(({ band, placed }) => band === undefined && placed.shape.words !== null);
 
 /** A reading speaks to its reader or to the parents of a small child, so the two books never meet in one. */
-const isForParents = ({ placed }: BookText): boolean =>
-  familyOf(placed.file) === 'under7' || placed.file === 'frames/under7';
-
 const sameReading = (text: BookText, other: BookText): boolean =>
-  text.at !== other.at && isForParents(text) === isForParents(other);
+  text.at !== other.at && isForParents(text.placed.file) === isForParents(other.placed.file);
 
 type Keys = (text: BookText) => readonly string[];
 

@@ -56,19 +56,7 @@ export interface NameNumber extends Figure {
 }
 
 /** The Soul Urge of a name without a vowel, or the Personality of a name without a consonant. */
-export interface AbsentNumber {
-  readonly value: null;
-  readonly root: null;
-  readonly master: false;
-  readonly karmicDebt: null;
-  readonly chain: readonly [];
-  readonly display: '–';
-  readonly parts: readonly [];
-}
-
-export type OptionalNameNumber = NameNumber | AbsentNumber;
-
-const ABSENT: AbsentNumber = {
+const ABSENT = {
   value: null,
   root: null,
   master: false,
@@ -76,7 +64,9 @@ const ABSENT: AbsentNumber = {
   chain: [],
   display: '–',
   parts: [],
-};
+} as const;
+
+export type OptionalNameNumber = NameNumber | typeof ABSENT;
 
 /**
  * Expression: red(Σ over words of red(Σ letters)). Decoz reduces each name before adding. One sum of all letters would

@@ -26,31 +26,19 @@ import {
   type StructuredName,
 } from './words.js';
 
-export const METHOD_ID = 'evan-1';
-
 /** Version of the calculation. A change to any number is at least a new minor version. */
 export const ENGINE_VERSION: string = '1.0.0';
 
 /** The conventions of profile `evan`, included in every result. */
-export interface Method {
-  readonly id: typeof METHOD_ID;
-  readonly letters: 'pythagorean';
-  readonly nameReduction: 'by-word';
-  readonly yRule: 'positional';
-  readonly lifePath: 'components';
-  readonly masters: readonly number[];
-  readonly periodAges: 'decoz';
-}
-
-export const METHOD: Method = {
-  id: METHOD_ID,
+const METHOD = {
+  id: 'evan-1',
   letters: 'pythagorean',
   nameReduction: 'by-word',
   yRule: 'positional',
   lifePath: 'components',
   masters: MASTERS,
   periodAges: 'decoz',
-};
+} as const;
 
 export interface ThemeSubject {
   /** valid by `checkName` */
@@ -144,7 +132,7 @@ export interface ReadingResult extends Theme {
   readonly productId: 'theme';
   readonly profileId: 'evan';
   readonly locale: Locale;
-  readonly method: Method;
+  readonly method: typeof METHOD;
   readonly engineVersion: string;
   readonly contentVersion: string;
   readonly document: { readonly formats: readonly string[] };

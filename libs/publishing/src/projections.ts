@@ -6,6 +6,7 @@ import { sql } from '#event-sourcing/projections/statement.js';
 import { view } from '#event-sourcing/projections/view.js';
 import { readingEvents } from '#readings/contracts/events.js';
 import { publicationEvents } from './contracts/index.js';
+import { FIRST_VERSION } from './domain/publication.decider.js';
 
 interface PublicationRow {
   readonly reading_id: string;
@@ -34,9 +35,6 @@ const followed = [
 
 /** How long a publication may take before its job counts as lost and is added again. */
 const REQUEUE_AFTER_MS = 30_000;
-/** Of every completed reading. */
-const FIRST_VERSION = 1;
-
 const dueAfter = (occurredAt: string): string => instant(Date.parse(occurredAt) + REQUEUE_AFTER_MS);
 
 const publications = view<PublicationRow, RecordedOf<typeof followed>>({

@@ -33,21 +33,12 @@ export type NewLink = Omit<DocumentLink, 'revokedAt' | 'uses' | 'lastUsedAt'> & 
   readonly createdBy: string;
 };
 
-interface Row {
-  readonly link_id: string;
-  readonly reading_id: string;
-  readonly workspace_id: string;
-  readonly format: DocumentFormat;
-  readonly version: number | null;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly revoked_at: Date | null;
-  readonly uses: string;
-  readonly last_used_at: Date | null;
-}
+type Row = Omit<DocumentLink, 'createdAt' | 'expiresAt' | 'revokedAt' | 'uses' | 'lastUsedAt'> &
+  Readonly<Record<'createdAt' | 'expiresAt', Date>> &
+  Readonly<Record<'revokedAt' | 'lastUsedAt', Date | null>> & { readonly uses: string };
 
-const COLUMNS =
-  'link_id, reading_id, workspace_id, format, version, created_at, expires_at, revoked_at, uses, last_used_at';
+const COLUMNS = `link_id as "linkId", reading_id as "readingId", workspace_id as "workspaceId", format, version,
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", uses, last_used_at as "lastUsedAt"`;
 
 /** Time and number of uses by link. */
 export type Uses = ReadonlyMap<string, { readonly count: number; readonly last: string }>;
@@ -189,18 +180,13 @@ export class LinkStore {
 }
 
 const fromRow = (row: Row): DocumentLink => ({
-  linkId: row.link_id,
-  readingId: row.reading_id,
-  workspaceId: row.workspace_id,
-  format: row.format,
-  version: row.version,
-  createdAt: row.created_at.toISOString(),
-  expiresAt: row.expires_at.toISOString(),
-  revokedAt: row.revoked_at?.toISOString() ?? null,
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+  revokedAt: row.revokedAt?.toISOString() ?? null,
   uses: Number(row.uses),
-  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
 });
-
 /** Most links whose uses wait to be written. Uses of further links are written at once. */
 const LINKS = 10_000;
 

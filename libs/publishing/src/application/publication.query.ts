@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { askedTogether } from '#platform/postgres/asked-together.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { newestVersion } from '../domain/publication.decider.js';
+import { FIRST_VERSION, newestVersion } from '../domain/publication.decider.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from './publications.js';
 
 interface Wanted {
@@ -20,9 +20,6 @@ interface ByRow {
 }
 
 type Found = number | 'due' | 'failed' | 'unknown';
-
-/** Of every completed reading. */
-const FIRST_VERSION = 1;
 
 @Injectable()
 export class PublicationQuery {

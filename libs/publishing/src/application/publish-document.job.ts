@@ -25,7 +25,7 @@ import { GetPaper, type Paper } from '#workspaces/contracts/index.js';
 import { CONTENT_VERSION } from '../contracts/content-version.js';
 import type { DocumentV1 } from '../document/document.js';
 import { renderDocument } from '../document/render-document.js';
-import { pendingVersion } from '../domain/publication.decider.js';
+import { FIRST_VERSION, pendingVersion } from '../domain/publication.decider.js';
 import type { PdfRenderer } from '../pdf/renderer.js';
 import { PUBLISH_DOCUMENT } from '../processes.js';
 import { artifactIdOf, ArtifactStore } from './artifact.store.js';
@@ -88,9 +88,6 @@ const pauseAfterFailure = (ageMs: number): number =>
 
 /** What an error quotes may be a name. */
 const QUOTED = /(["'`“]).*?["'`”]/gs;
-
-/** Of every completed reading. Later versions are requested (RepublishDocument). */
-const FIRST_VERSION = 1;
 
 /**
  * Publishes the version of a document that is due: one document tree in three formats. The formats are stored before `DocumentPublished`

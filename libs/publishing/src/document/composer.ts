@@ -1,13 +1,7 @@
 import type { ReadingResult } from '#numerology/index.js';
 import { type Book, bookFor } from '../content/book/book.js';
 import type { Form } from '../content/book/shape.js';
-import {
-  formatDate,
-  formatList,
-  formatMonth,
-  formatNumber,
-  formatOrdinal,
-} from '../content/locale-formats.js';
+import { FORMATS, type LocaleFormats } from '../content/locale-formats.js';
 import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
 import { personKey, pick, textAt } from './choice.js';
@@ -20,7 +14,7 @@ import { type Plan, planTexts } from './truth.js';
 export type NumberKey = keyof ReadingResult['numbers'];
 
 /** What every section is composed from: the result, and the texts of the book that are true of its reader. */
-export interface Composer {
+export interface Composer extends LocaleFormats {
   readonly result: ReadingResult;
   readonly book: Book;
   readonly plan: Plan;
@@ -47,12 +41,6 @@ export interface Composer {
   readonly number: (key: NumberKey) => NumberRef;
   /** A position with its article: "the Life Path". */
   readonly position: (term: PositionTerm) => string;
-  readonly date: (date: string) => string;
-  /** The name of a calendar month, 1–12, capitalised. */
-  readonly month: (month: number) => string;
-  readonly ordinal: (value: number) => string;
-  readonly list: (items: readonly string[]) => string;
-  readonly amount: (value: number) => string;
   /** « une lettre », « 5 lettres » */
   readonly letterCount: (count: number) => string;
 }
@@ -100,11 +88,7 @@ export const createComposer = (result: ReadingResult): Composer => {
     all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
     position: (term) => plain(`frames/terms positions.${term}`),
-    date: (date) => formatDate(locale, date),
-    month: (month) => formatMonth(locale, month),
-    ordinal: (value) => formatOrdinal(locale, value),
-    list: (items) => formatList(locale, items),
-    amount: (value) => formatNumber(locale, value),
+    ...FORMATS[locale],
     letterCount: (count) =>
       count === 1
         ? plain('frames/terms letterCountOne')

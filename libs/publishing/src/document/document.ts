@@ -1,7 +1,7 @@
 /**
  * `document_v1`: the one tree behind the three published formats (schema/document_v1.schema.json).
  * Node names follow mdast where mdast has the node. Section, callout, numberCard and figure are our own; each lowers to
- * mdast. The tree describes what a thing is, never how it looks.
+ * mdast. The schema knows two kinds more, which no section composes. The tree describes what a thing is, never how it looks.
  */
 
 export type Locale = 'fr-FR' | 'en-US';
@@ -40,12 +40,6 @@ export interface List {
   readonly children: readonly { readonly type: 'listItem'; readonly children: readonly Inline[] }[];
 }
 
-export interface Blockquote {
-  readonly type: 'blockquote';
-  readonly id: string;
-  readonly children: readonly Block[];
-}
-
 export interface Callout {
   readonly type: 'callout';
   readonly id: string;
@@ -70,7 +64,6 @@ export type Cell = readonly Inline[];
 export interface Table {
   readonly type: 'table';
   readonly id: string;
-  readonly caption?: string;
   readonly align?: readonly ('left' | 'center' | 'right')[];
   readonly head: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
@@ -140,12 +133,7 @@ interface FigureOf<Kind extends FigureKind> {
 
 export type Figure = { [Kind in FigureKind]: FigureOf<Kind> }[FigureKind];
 
-export interface ThematicBreak {
-  readonly type: 'thematicBreak';
-  readonly id: string;
-}
-
-export type Block = Paragraph | List | Blockquote | Callout | NumberCard | Table | Figure | ThematicBreak;
+export type Block = Paragraph | List | Callout | NumberCard | Table | Figure;
 
 export type SectionRole =
   | 'opening'

@@ -11,21 +11,14 @@ const blockText = (node: Block | Section): string[] => {
       return node.children.flatMap(inlineText);
     case 'list':
       return node.children.flatMap((item) => item.children.flatMap(inlineText));
-    case 'blockquote':
-      return node.children.flatMap(blockText);
     case 'callout':
       return [...(node.title ? [node.title] : []), ...node.children.flatMap(blockText)];
     case 'numberCard':
       return [node.label, node.value, ...(node.archetype ? [node.archetype] : []), ...(node.keywords ?? [])];
     case 'table':
-      return [
-        ...(node.caption ? [node.caption] : []),
-        ...[node.head, ...node.rows].flat(2).flatMap(inlineText),
-      ];
+      return [node.head, ...node.rows].flat(2).flatMap(inlineText);
     case 'figure':
       return node.caption ? [node.caption] : [];
-    case 'thematicBreak':
-      return [];
   }
 };
 

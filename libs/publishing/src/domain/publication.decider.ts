@@ -48,6 +48,9 @@ export type PublicationRejection =
   | Rejection<'Unreadable', null>
   | Rejection<'TooManyVersions', { most: number }>;
 
+/** Of every completed reading. Later versions are requested (RepublishDocument). */
+export const FIRST_VERSION = 1;
+
 /** What was published, and on which paper. */
 export type PublishedVersion = DataOf<'DocumentPublished'> & Pick<DataOf<'PublicationRequested'>, 'paper'>;
 

@@ -48,17 +48,9 @@ const NAMED_LINK = { description: 'The `linkId` of the link: not a secret', exam
 const LINK_STATUSES = ['live', 'expired', 'revoked'] as const;
 
 /** A link as its workspace sees it, without the token. */
-interface LinkView {
-  readonly linkId: string;
-  readonly format: DocumentFormat;
-  readonly version: number | null;
+type LinkView = Omit<DocumentLink, 'readingId' | 'workspaceId'> & {
   readonly status: (typeof LINK_STATUSES)[number];
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly revokedAt: string | null;
-  readonly uses: number;
-  readonly lastUsedAt: string | null;
-}
+};
 
 /** @param now milliseconds since the epoch */
 const linkView = ({ readingId: _, workspaceId: __, ...link }: DocumentLink, now: number): LinkView => ({
@@ -80,13 +72,9 @@ const example = {
   expiresAt: '2026-04-04T10:30:00.000Z',
 } as const;
 
-interface CreatedLink {
-  readonly linkId: string;
+type CreatedLink = Pick<DocumentLink, 'linkId' | 'format' | 'version' | 'expiresAt'> & {
   readonly url: string;
-  readonly format: DocumentFormat;
-  readonly version: number | null;
-  readonly expiresAt: string;
-}
+};
 
 const createdLinkSchema = apiSchema<Omit<CreatedLink, 'url'> & { readonly url?: string | undefined }>(
   'CreatedDocumentLink',

@@ -59,10 +59,11 @@ const row = (cells: readonly Cell[]): TableRow => ({
   children: cells.map((cell) => ({ type: 'tableCell', children: phrasing(cell) })),
 });
 
-const table = (node: Table): BlockContent[] => [
-  ...(node.caption ? [paragraph(emphasis(node.caption))] : []),
-  { type: 'table', align: [...(node.align ?? [])], children: [row(node.head), ...node.rows.map(row)] },
-];
+const table = (node: Table): BlockContent => ({
+  type: 'table',
+  align: [...(node.align ?? [])],
+  children: [row(node.head), ...node.rows.map(row)],
+});
 
 const numberCard = (node: NumberCard): BlockContent[] => {
   const keywords = (node.keywords ?? []).join(', ');
@@ -97,18 +98,14 @@ const block = (node: Block): (BlockContent | DefinitionContent)[] => {
           })),
         },
       ];
-    case 'blockquote':
-      return [{ type: 'blockquote', children: node.children.flatMap(block) }];
     case 'callout':
       return [callout(node)];
     case 'numberCard':
       return numberCard(node);
     case 'table':
-      return table(node);
+      return [table(node)];
     case 'figure':
       return [...(node.caption ? [paragraph(emphasis(node.caption))] : []), ...node.fallback.flatMap(block)];
-    case 'thematicBreak':
-      return [{ type: 'thematicBreak' }];
   }
 };
 

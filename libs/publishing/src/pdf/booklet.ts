@@ -152,7 +152,6 @@ const setBlock = (locale: Locale, node: Block, isFirst: boolean, inQuestion = fa
         ...(node.kind === 'letterStrip' && { names: namesOf(node.data.words) }),
       };
     case 'callout':
-    case 'blockquote':
       return {
         ...node,
         children: node.children.map((each) => setBlock(locale, each, false, isQuestion(node)) as Block),

@@ -71,6 +71,6 @@ const withName = (name: string, nodes: readonly Inline[]): readonly SetInline[] 
 /** The document with the name of its reader set so wherever a text says it. */
 export const withNameIn = <Node extends Block | Section>(name: string, node: Node): Node => {
   if (node.type === 'paragraph') return { ...node, children: withName(name, node.children) };
-  if (node.type !== 'section' && node.type !== 'callout' && node.type !== 'blockquote') return node;
+  if (node.type !== 'section' && node.type !== 'callout') return node;
   return { ...node, children: (node.children as (Block | Section)[]).map((each) => withNameIn(name, each)) };
 };

@@ -13,7 +13,7 @@ export const composed = (
 
 type Node = Block | Section;
 const childrenOf = (node: Node): readonly Node[] => {
-  if (node.type === 'section' || node.type === 'callout' || node.type === 'blockquote') return node.children;
+  if (node.type === 'section' || node.type === 'callout') return node.children;
   return node.type === 'figure' ? node.fallback : [];
 };
 export const nodesOf = (document: DocumentV1): Node[] => {
