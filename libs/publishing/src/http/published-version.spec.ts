@@ -25,19 +25,13 @@ const staying = (authenticate = async (): Promise<void> => undefined) => {
 const STAYS = staying();
 const versions = new PublishedVersion({} as never, publications as never, 0);
 
-describe('the newest version of a document', () => {
-  it('is the one that the reading shows, although the publications are behind', async () => {
-    expect(await versions.require(reading(3), undefined, STAYS)).toBe(3);
-  });
-
-  it('is a newer one than the reading shows', async () => {
-    expect(await versions.require(reading(1), undefined, STAYS)).toBe(2);
-    expect(await versions.require(reading(null), undefined, STAYS)).toBe(2);
-  });
-
-  it('is not an earlier one that the caller asks for', async () => {
-    expect(await versions.require(reading(3), 1, STAYS)).toBe(1);
-  });
+it.each([
+  ['that the reading shows, although the publications are behind', 3, undefined, 3],
+  ['that is newer than the reading shows', 1, undefined, 2],
+  ['that the publications show, and not yet the reading', null, undefined, 2],
+  ['that the caller asks for', 3, 1, 1],
+])('The version of a document is the one %s', async (_, shown, asked, version) => {
+  expect(await versions.require(reading(shown), asked, STAYS)).toBe(version);
 });
 
 describe('a version that is due', () => {
