@@ -1,5 +1,5 @@
 import type { Block, DocumentV1, Locale, Section } from '#publishing/document/document.js';
-import { list, numberRef, paragraph, text } from '#publishing/document/nodes.js';
+import { numberRef, paragraph, text } from '#publishing/document/nodes.js';
 import type { Person } from '#publishing/document/testing/random-people.js';
 import { LOCALES, trialDocument } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
@@ -59,18 +59,6 @@ describe('A whole reading', () => {
     else expect(faults).not.toContain('the image of');
   });
 
-  it('has no list of one', () => {
-    const one: Block = {
-      type: 'list',
-      id: 'planted.list',
-      ordered: false,
-      children: [{ type: 'listItem', children: [text('Alone.')] }],
-    };
-    expect(faultsOf(opening('en-US', one))).toContain('a list of one: planted.list');
-    expect(list('planted.list', [[text('Alone.')]])).toMatchObject({ type: 'paragraph', id: 'planted.list' });
-    expect(faultsOf(opening('en-US', list('planted.list', [[text('One.')], [text('Two.')]])))).toBe('');
-  });
-
   it('prints each master number with its root', () => {
     const bare = (value: string) =>
       opening('en-US', paragraph('planted.bare', [text('Your '), numberRef('numbers.lifePath', value)]));
@@ -80,13 +68,6 @@ describe('A whole reading', () => {
     const [first, ...others] = document.children;
     const titled = { ...document, children: [{ ...(first as Section), title: 'Period 11' }, ...others] };
     expect(faultsOf(titled)).toContain('the master number 11 without its root');
-  });
-
-  it.each([
-    ['a straight apostrophe', "It's late."],
-    ['a doubled period', 'The name is Tom Davis Jr..'],
-  ])('has no %s', (fault, sentence) => {
-    expect(faultsOf(saying('en-US', sentence))).toContain(`${fault}: ${sentence}`);
   });
 
   it.each([

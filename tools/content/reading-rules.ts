@@ -1,17 +1,9 @@
 import { familyOf } from '#publishing/content/book/families.js';
 import type { DocumentV1, Locale } from '#publishing/document/document.js';
-import { headingsOf, textsOf } from '#publishing/document/walk.js';
+import { headingsOf } from '#publishing/document/walk.js';
 import { SIMILES } from './book-rules.js';
 import { loadBook, textsOf as textsOfBook } from './book-texts.js';
 import { nodesOf, paragraphsWithin, proseOf, sentencesOf, wordsIn } from './text.js';
-
-/** A bulleted list with one item, which wants a paragraph. */
-const listsOfOne = (document: DocumentV1): string[] =>
-  document.children
-    .flatMap(nodesOf)
-    .flatMap((node) =>
-      node.type === 'list' && node.children.length === 1 ? [`a list of one: ${node.id}`] : [],
-    );
 
 /** A master number is printed with its root, 11/2, wherever composition prints it. */
 const BARE_MASTER = /^(?:11|22|33)$/;
@@ -27,13 +19,6 @@ const bareMasters = (document: DocumentV1): string[] => {
     .filter((number) => BARE_MASTER.test(number))
     .map((number) => `the master number ${number} without its root`);
 };
-
-/** Names are the caller's, but their apostrophes and points are set as those of the text. */
-const typeFaults = (document: DocumentV1): string[] =>
-  textsOf(document).flatMap((text) => [
-    ...(/'/.test(text) ? [`a straight apostrophe: ${text}`] : []),
-    ...(/(?<!\.)\.\.(?!\.)/.test(text) ? [`a doubled period: ${text}`] : []),
-  ]);
 
 /** "A 8", "a 11/2", "an 7": an article that its number, as it is spoken, does not take. */
 const WRONG_ARTICLE = /\b(?:a\s(?=(?:8\d*|11|18)(?!\d))|an\s(?!(?:8\d*|11|18)(?!\d))(?=\d))\S*/giu;
@@ -159,9 +144,7 @@ const addresseeFaults = ({ locale, meta }: DocumentV1, prose: readonly string[])
 export const readingFaults = (document: DocumentV1): string[] => {
   const prose = proseOf(document);
   return [
-    ...listsOfOne(document),
     ...bareMasters(document),
-    ...typeFaults(document),
     ...articleFaults(document),
     ...addresseeFaults(document, prose),
     ...forecastFaults(document),

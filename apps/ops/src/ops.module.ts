@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { BillingModule } from '#billing/billing.module.js';
-import { PublishingOpsModule } from '#publishing/publishing-ops.module.js';
+import { PublishingOpsModule } from '#publishing/publishing.module.js';
 import { ReadingsModule } from '#readings/readings.module.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesModule } from '#workspaces/workspaces.module.js';

@@ -106,11 +106,10 @@ function byWord(
   words: readonly Word[],
   sumLetters: (letters: readonly Letter[]) => number,
 ): OptionalNameNumber {
-  const parts: WordPart[] = [];
-  for (const word of words) {
-    const sum = sumLetters(word.spelling);
-    if (sum > 0) parts.push({ word: word.letters, sum, value: reduce(sum) });
-  }
+  const parts = words
+    .map(({ letters, spelling }) => ({ word: letters, sum: sumLetters(spelling) }))
+    .filter(({ sum }) => sum > 0)
+    .map((part) => ({ ...part, value: reduce(part.sum) }));
   const [only] = parts;
   if (!only) return ABSENT;
   const total = parts.length === 1 ? only.sum : parts.reduce((sum, part) => sum + part.value, 0);
@@ -223,23 +222,17 @@ export const PLANE_LETTERS: Readonly<Record<PlaneName, string>> = {
   intuitive: 'CFKQUVY',
 };
 
+const plane = (letters: readonly Letter[], members: string): Plane => {
+  const own = letters.filter(({ letter }) => members.includes(letter));
+  return { count: own.length, sum: sumOf(own), value: reduce(sumOf(own)) };
+};
+
 export const planes = (letters: readonly Letter[]): Planes => ({
   physical: plane(letters, PLANE_LETTERS.physical),
   mental: plane(letters, PLANE_LETTERS.mental),
   emotional: plane(letters, PLANE_LETTERS.emotional),
   intuitive: plane(letters, PLANE_LETTERS.intuitive),
 });
-
-function plane(letters: readonly Letter[], members: string): Plane {
-  let count = 0;
-  let sum = 0;
-  for (const { letter, value } of letters) {
-    if (!members.includes(letter)) continue;
-    count += 1;
-    sum += value;
-  }
-  return { count, sum, value: reduce(sum) };
-}
 
 /** Letters of the first word that have a meaning of their own. */
 export interface KeyLetters {

@@ -164,39 +164,21 @@ export const yReasonsOf = (source: string): { readonly part: string; readonly re
   );
 
 /** All letters of the given words, in order. */
-export function lettersOf(words: readonly Word[]): Letter[] {
-  const letters: Letter[] = [];
-  for (const word of words) letters.push(...word.spelling);
-  return letters;
-}
+export const lettersOf = (words: readonly Word[]): Letter[] => words.flatMap(({ spelling }) => spelling);
 
 // Matches the caller's spelling: `J.R.` are initials, and a word that only folds to these letters is a name.
 const SUFFIX = /^(?:jr|sr|ii|iii|iv|v)\.?$/i;
 
-function wordsOf(elements: readonly string[], group: NameGroup): Word[] {
-  const words: Word[] = [];
-  for (const element of elements) {
-    for (const source of element.split(SPACES)) {
-      const spelling = spell(source);
-      if (spelling.length > 0) words.push({ source, letters: joined(spelling), group, spelling });
-    }
-  }
-  return words;
-}
+const wordsOf = (elements: readonly string[], group: NameGroup): Word[] =>
+  elements
+    .flatMap((element) => element.split(SPACES))
+    .map((source) => ({ source, letters: foldToSegments(source).join(''), group, spelling: spell(source) }))
+    .filter(({ letters }) => letters !== '');
 
-function spell(word: string): Letter[] {
-  const spelling: Letter[] = [];
-  for (const segment of foldToSegments(word)) {
-    for (let at = 0; at < segment.length; at += 1) {
-      const letter = segment.charAt(at);
-      spelling.push({ letter, value: letterValue(letter), role: roleAt(segment, at) });
-    }
-  }
-  return spelling;
-}
-
-const joined = (spelling: readonly Letter[]): string =>
-  spelling.reduce((text, { letter }) => text + letter, '');
+const spell = (word: string): Letter[] =>
+  foldToSegments(word).flatMap((segment) =>
+    [...segment].map((letter, at) => ({ letter, value: letterValue(letter), role: roleAt(segment, at) })),
+  );
 
 /** How the name was interpreted; printed in the annex of a document. */
 export interface Normalization {

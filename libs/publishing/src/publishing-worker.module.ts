@@ -13,16 +13,15 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
   OVERDUE_PUBLICATIONS,
   PDF_RENDERER,
+  PublicationMetrics,
   PublishDocumentJob,
+  RenderAttempts,
 } from './application/publish-document.job.js';
-import { RenderAttempts } from './application/publish-document.job.js';
 import { LinkStore } from './application/links.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
-import { erasureProcess } from './processes.js';
-import { PUBLISH_DOCUMENT, publicationProcess, publishJobAgain } from './processes.js';
+import { erasureProcess, publicationProcess, PUBLISH_DOCUMENT, publishJobAgain } from './processes.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
-import { PublicationMetrics } from './application/publish-document.job.js';
 
 /** Threads that typeset PDFs, in each worker process: more processes make more of them. */
 const PDF_THREADS = 1;

@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
-import { RepublishDocumentHandler } from './application/publications.js';
-import { WithdrawPublicationHandler } from './application/publications.js';
 import { ArtifactStore } from './application/artifact.store.js';
-import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './application/publications.js';
+import { EndLinksHandler, LinkStore } from './application/links.js';
 import { PublicationQuery } from './application/publication.query.js';
+import {
+  createPublicationExecutor,
+  PUBLICATION_EXECUTOR,
+  RemakeDocumentsHandler,
+  RepublishDocumentHandler,
+  WithdrawPublicationHandler,
+} from './application/publications.js';
 
 /** Requires the modules readings and workspaces: it asks them for results and papers over the query bus. */
 @Module({
@@ -18,3 +23,10 @@ import { PublicationQuery } from './application/publication.query.js';
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })
 export class PublishingModule {}
+
+/** What only the operator's program does. Some of it needs the texts and the typesetter, which the API does without. */
+@Module({
+  imports: [PublishingModule],
+  providers: [RemakeDocumentsHandler, EndLinksHandler, LinkStore],
+})
+export class PublishingOpsModule {}

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { LinkStore, Uses } from './links.js';
-import { LinkUse } from './links.js';
+import { type LinkStore, LinkUse, type Uses } from './links.js';
 
 const NOON = Date.parse('2026-11-23T12:00:00.000Z');
 

@@ -23,15 +23,17 @@ export const pick = (person: string, key: string, count: number): number =>
 export const concordOf = (root: number): Concord =>
   CONCORDS.find((concord) => concord.includes(String(root))) ?? '3-6-9';
 
-const FIRST_AGES = [7, 16, 30, 60, 80] as const;
-const BANDS = ['7-15', '16-29', undefined, '60-79', '80+'] as const satisfies readonly (
-  | AgeBand
-  | undefined
-)[];
+/** From which age, in completed years. From 30 to 59 every text is as it is written. */
+const BANDS: readonly (readonly [age: number, band: AgeBand | undefined])[] = [
+  [80, '80+'],
+  [60, '60-79'],
+  [30, undefined],
+  [16, '16-29'],
+  [7, '7-15'],
+];
 
-/** The band of an age in completed years; undefined for 30 to 59, for which every text is written. */
-export const bandOf = (age: number): AgeBand | undefined =>
-  BANDS[FIRST_AGES.findLastIndex((first) => age >= first)];
+/** The band of an age in completed years; undefined where no text is for an age. */
+export const bandOf = (age: number): AgeBand | undefined => BANDS.find(([first]) => age >= first)?.[1];
 
 /** The text of a form at an age. */
 export const textAt = (form: Form, age: number): Forms => {

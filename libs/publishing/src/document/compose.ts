@@ -38,7 +38,7 @@ const SECTIONS = [opening, overview, path, name, grid, cycles, year, synthesis, 
 export const composeDocument = (result: ReadingResult, options: PublicationOptions): DocumentV1 => {
   const composer = createComposer(result);
   const isTest = options.livemode === false;
-  const body = {
+  const head = {
     title: composer.plain('frames/opening documentTitle'),
     subtitle: composer.name,
     details: [
@@ -46,16 +46,14 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
       composer.plain('frames/opening established', { date: composer.date(result.asOf) }),
       ...(isTest ? [TEST_DETAIL[result.locale]] : []),
     ],
-    children: SECTIONS.map((write) => write(composer)),
   };
+  const children = SECTIONS.map((write) => write(composer));
   const document: DocumentV1 = {
     type: 'document',
     schemaVersion: '1.0',
     locale: result.locale,
     ...(isTest && { livemode: false }),
-    title: body.title,
-    subtitle: body.subtitle,
-    details: body.details,
+    ...head,
     meta: {
       readingId: result.readingId,
       productId: result.productId,
@@ -66,10 +64,10 @@ export const composeDocument = (result: ReadingResult, options: PublicationOptio
       documentVersion: options.documentVersion ?? 1,
       asOf: result.asOf,
       publishedAt: options.publishedAt,
-      wordCount: wordCount(body),
+      wordCount: wordCount({ ...head, children }),
       subject: result.subject,
     },
-    children: body.children,
+    children,
   };
   assertDocument(document);
   return document;

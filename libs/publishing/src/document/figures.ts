@@ -1,6 +1,7 @@
 import {
   DIGITS,
   personalYear,
+  PLANE_LETTERS,
   type PlaneName,
   type Planes,
   readDate,
@@ -164,12 +165,8 @@ export const nineYearCycle = (composer: Composer): Figure => {
   });
 };
 
-export const PLANES = [
-  'physical',
-  'mental',
-  'emotional',
-  'intuitive',
-] as const satisfies readonly PlaneName[];
+/** In the order of the figure. */
+export const PLANES = Object.keys(PLANE_LETTERS) as readonly PlaneName[];
 
 /** The planes with the most letters, in the figure's order; at least one. */
 export const strongestPlanes = (planes: Planes): readonly [PlaneName, ...PlaneName[]] => {

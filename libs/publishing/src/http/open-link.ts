@@ -18,48 +18,37 @@ import type { DocumentFormat } from '../contracts/index.js';
 import { hashOfToken } from '../domain/link-token.js';
 import { schemaReference } from './schemas.js';
 
-interface Words {
-  readonly title: string;
-  readonly text: string;
-}
+/** What a link that gives nothing says to a person: language, title and text. */
+const PAGES: Partial<Record<ProblemCode, readonly (readonly [lang: string, title: string, text: string])[]>> =
+  {
+    link_expired: [
+      ['fr', 'Ce lien a expiré', 'Demandez un nouveau lien à la personne qui vous l’a envoyé.'],
+      ['en', 'This link has expired', 'Ask the person who sent it to you for another one.'],
+    ],
+    link_not_found: [
+      [
+        'fr',
+        'Ce lien ne mène à aucun document',
+        'Vérifiez qu’il est complet, ou demandez un nouveau lien à la personne qui vous l’a envoyé.',
+      ],
+      [
+        'en',
+        'This link leads to no document',
+        'Check that it is complete, or ask the person who sent it to you for another one.',
+      ],
+    ],
+    document_not_available: [
+      ['fr', 'Le document n’est pas disponible', 'Demandez-le à la personne qui vous a envoyé le lien.'],
+      ['en', 'The document is not available', 'Ask the person who sent you the link for it.'],
+    ],
+  };
 
-/** What a link that gives nothing says to a person. */
-const PAGES: Partial<Record<ProblemCode, { readonly fr: Words; readonly en: Words }>> = {
-  link_expired: {
-    fr: {
-      title: 'Ce lien a expiré',
-      text: 'Demandez un nouveau lien à la personne qui vous l’a envoyé.',
-    },
-    en: { title: 'This link has expired', text: 'Ask the person who sent it to you for another one.' },
-  },
-  link_not_found: {
-    fr: {
-      title: 'Ce lien ne mène à aucun document',
-      text: 'Vérifiez qu’il est complet, ou demandez un nouveau lien à la personne qui vous l’a envoyé.',
-    },
-    en: {
-      title: 'This link leads to no document',
-      text: 'Check that it is complete, or ask the person who sent it to you for another one.',
-    },
-  },
-  document_not_available: {
-    fr: {
-      title: 'Le document n’est pas disponible',
-      text: 'Demandez-le à la personne qui vous a envoyé le lien.',
-    },
-    en: { title: 'The document is not available', text: 'Ask the person who sent you the link for it.' },
-  },
-};
-
-const section = (lang: string, { title, text }: Words): string =>
-  `<section lang="${lang}"><h1>${title}</h1><p>${text}</p></section>`;
-
-const pageOf = ({ fr, en }: { readonly fr: Words; readonly en: Words }): string => `<!doctype html>
+const pageOf = (told: NonNullable<(typeof PAGES)[ProblemCode]>): string => `<!doctype html>
 <html lang="fr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${fr.title} – ${en.title}</title>
+<title>${told.map(([, title]) => title).join(' – ')}</title>
 <style>
 :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif }
 body { max-width: 34rem; margin: 15vh auto 2rem; padding: 0 1.25rem }
@@ -67,7 +56,9 @@ h1 { font-size: 1.375rem; margin: 2.5rem 0 0.5rem }
 p { margin: 0 }
 </style>
 </head>
-<body><main>${section('fr', fr)}${section('en', en)}</main></body>
+<body><main>${told
+  .map(([lang, title, text]) => `<section lang="${lang}"><h1>${title}</h1><p>${text}</p></section>`)
+  .join('')}</main></body>
 </html>
 `;
 
@@ -79,7 +70,7 @@ const prefersPage = (request: Request): boolean =>
  * Answers a browser with a page in French and English instead of a problem, with the same status. It loads nothing.
  * @returns whether it did: not for other callers, other problems and other errors
  */
-export const refuseInWords = (request: Request, response: Response, error: unknown): boolean => {
+const refuseInWords = (request: Request, response: Response, error: unknown): boolean => {
   const words = error instanceof Problem ? PAGES[error.code] : undefined;
   if (!(error instanceof Problem) || !words || !prefersPage(request)) return false;
   const page = pageOf(words);

@@ -15,14 +15,18 @@ const FILES = {
 } as const;
 
 /** The JSON Schemas (2020-12) of a reading's result and document, by the name in their URL. */
-export type PublishedSchema = keyof typeof FILES;
-export const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
+type PublishedSchema = keyof typeof FILES;
+const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
 
 /** The published bytes of a schema. */
-export const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
+const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
 
 /** The location of a schema in the OpenAPI document, for `$ref`. */
 export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+
+type PublishedJson = Readonly<Record<'$schema' | '$id', string>> & {
+  readonly $defs?: Record<string, object>;
+};
 
 /**
  * The schemas as OpenAPI 3.1 components. Their `$defs` become components too, named after both: code generators do not
@@ -39,12 +43,6 @@ export const schemaComponents = (): Record<string, object> =>
       return [[name, schema], ...parts] as [string, object][];
     }),
   );
-
-interface PublishedJson {
-  readonly $schema: string;
-  readonly $id: string;
-  readonly $defs?: Readonly<Record<string, object>>;
-}
 
 const MEDIA_TYPE = 'application/schema+json';
 /** A schema changes only with a release. */

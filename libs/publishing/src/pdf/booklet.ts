@@ -12,8 +12,10 @@ import type {
 } from '../document/document.js';
 import {
   ONE_LINE,
+  TABLE_WIDTH,
   TWO_LINES,
   plain,
+  widthOf,
   setInline,
   setLarge,
   setSentence,
@@ -21,7 +23,6 @@ import {
   type SetInline,
 } from './inlines.js';
 import { nameOnCover, namesOfWords, withNameIn } from './names.js';
-import { oneLineRows } from './one-line-rows.js';
 import { pullQuoteIn } from './pull-quotes.js';
 
 /** A sheet that a booklet is laid out for. */
@@ -104,6 +105,26 @@ const setCell = (locale: Locale, cell: readonly Inline[], isOneLine: boolean): r
       !isOneLine && node.value.includes('=\u00A0') ? node.value.replace(IN_SUM, '\u00A0') : node.value;
     return { ...node, value: value.replace(LONG_WORD, (word) => word.replace(SYLLABLE, '$&\u00AD')) };
   });
+
+/** The first of columns that share the width may get more than the others. */
+const LARGEST_SHARE = 1.4;
+
+/**
+ * Which rows of a table surely take one line each. Typst lays out a row of known height once, and any other twice. A
+ * last column of text takes the width that the others leave. Columns of figures share the width. Pure.
+ */
+const oneLineRows = ({ head, rows, align }: Table): readonly boolean[] => {
+  const widths = rows.map((row) => row.map((cell) => widthOf(plain(cell))));
+  if (align !== undefined && align.at(-1) !== 'left') {
+    const share = TABLE_WIDTH / (head.length - 1 + LARGEST_SHARE);
+    return widths.map((row) => Math.max(...row) <= share);
+  }
+  const others = head
+    .slice(0, -1)
+    .map((cell, column) => Math.max(widthOf(plain(cell)), ...widths.map((row) => row[column] ?? 0)))
+    .reduce((sum, width) => sum + width, 0);
+  return widths.map((row) => others + (row.at(-1) ?? 0) <= TABLE_WIDTH);
+};
 
 /** Columns of a table with long words have other widths. */
 type SetTable = Table & { readonly longWords: boolean; readonly oneLine: readonly boolean[] };

@@ -17,6 +17,24 @@ type PieceType = 'text' | Piece['type'];
 export const plain = (nodes: readonly Inline[]): string =>
   nodes.map((node) => ('children' in node ? plain(node.children) : node.value)).join('');
 
+// Lengths in the size of the text of a table. The template has the same table: 126 mm wide, text of 9.6 pt, cells with
+// 8 pt on either side.
+const SIZE_PT = 9.6;
+export const TABLE_WIDTH = ((126 / 25.4) * 72) / SIZE_PT;
+const CELL_MARGINS = (2 * 8) / SIZE_PT;
+
+/** No letter of a kind is wider in Source Serif 4, regular or semibold. */
+const NARROW = { letters: /[ \u00A0ijlt.,:;’'()-]/, width: 0.4 };
+const USUAL = { letters: /[a-ln-vx-zà-åç-öø-ÿ\d+=−]/, width: 0.68 };
+const WIDEST = 1.05;
+
+/** At most so wide is a text in the faces of the documents, with the margins of a cell; in its size. */
+export const widthOf = (text: string): number =>
+  Array.from(text, (letter) => {
+    if (NARROW.letters.test(letter)) return NARROW.width;
+    return USUAL.letters.test(letter) ? USUAL.width : WIDEST;
+  }).reduce((sum, width) => sum + width, CELL_MARGINS);
+
 /** A text in pieces: what a pattern with one group finds, and what stands between, each made into a node. */
 export const pieces = (value: string, pattern: RegExp, found: PieceType, between: PieceType): SetInline[] =>
   value

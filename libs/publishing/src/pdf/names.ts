@@ -1,6 +1,5 @@
 import type { Block, Inline, Section } from '../document/document.js';
-import { pieces, type SetInline } from './inlines.js';
-import { widthOf } from './one-line-rows.js';
+import { pieces, type SetInline, widthOf } from './inlines.js';
 
 /** Words that belong to the word after them. */
 const PARTICLES = new Set(
