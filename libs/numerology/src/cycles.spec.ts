@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { requireDate } from './calendar.js';
 import { foldToWords } from './words.js';
 import { periodAges } from './cycles.js';
-import { personalMonth, personalYear, universalYear } from './cycles.js';
+import { personalMonth, personalYear } from './cycles.js';
 import { pinnacleAges, pinnacles } from './cycles.js';
 import { transitsAt } from './cycles.js';
 
@@ -31,7 +31,6 @@ describe('the thresholds of life', () => {
 describe('the personal year and month', () => {
   it('never keep a master', () => {
     const birth = requireDate('1990-11-29');
-    expect(universalYear(2018)).toBe(2);
     expect(personalYear(birth, 2005)).toBe(2);
     expect(personalMonth(birth, 2005, 9)).toBe(2);
   });

@@ -99,9 +99,6 @@ export function challenges(birth: CalendarDate): Challenges {
 
 type BirthdayOfYear = Pick<CalendarDate, 'month' | 'day'>;
 
-/** Universal year: root(digit sum of the calendar year), 1–9. */
-export const universalYear = (year: number): number => root(year);
-
 /** Personal year: root(root m + root d + root year), January to December (Decoz), 1–9, never a master. */
 export const personalYear = (birth: BirthdayOfYear, year: number): number =>
   root(root(birth.month) + root(birth.day) + root(year));
@@ -166,7 +163,7 @@ export interface Now {
 
 export const now = (birth: CalendarDate, words: readonly Word[], asOf: CalendarDate, age: number): Now => ({
   year: asOf.year,
-  universalYear: universalYear(asOf.year),
+  universalYear: root(asOf.year),
   personalYear: personalYear(birth, asOf.year),
   personalMonth: personalMonth(birth, asOf.year, asOf.month),
   nextPersonalYear: personalYear(birth, asOf.year + 1),
