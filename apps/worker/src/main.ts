@@ -14,7 +14,7 @@ import { auditRetention } from '#platform/audit/audit-retention.js';
 import { configHelp, loadConfig } from '#platform/config/load-config.js';
 import type { WorkerRole } from '#platform/config/settings.js';
 import { startUp } from '#platform/config/start-up.js';
-import { measureKeys } from '#platform/crypto/epochs/key-metrics.js';
+import { measureKeys } from '#platform/crypto/epochs/key-status.js';
 import { measureJobs } from '#platform/jobs/job-metrics.js';
 import { runJobs } from '#platform/jobs/run-jobs.js';
 import { POSTGRES } from '#platform/postgres/pool.js';

@@ -35,8 +35,6 @@ create table platform.key_epoch (
   -- its start (UTC) as 20261116T000000Z; with the provider `environment`, an id of ENCRYPTION_KEYS
   epoch         text primary key,
   provider      text not null,
-  -- the epoch's key, sealed by a key that never leaves its keeper
-  stored        bytea,
   -- distinguishes two keys of one name, and reveals nothing else about them
   fingerprint   bytea,
   started_at    timestamptz not null default now(),

@@ -20,8 +20,7 @@ import { eventStoreOptions } from './config/event-store-options.js';
 import type { Config } from './config/settings.js';
 import { DiskReserve } from './disk/disk-reserve.js';
 import { Digester } from './crypto/digest.js';
-import { EpochKeys } from './crypto/epochs/epoch-keys.js';
-import { openEpochKeys } from './crypto/epochs/open-epoch-keys.js';
+import { EpochKeys, openEpochKeys } from './crypto/epochs/epoch-keys.js';
 import { installationOf } from './crypto/installation.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
@@ -34,10 +33,10 @@ import { measurePool } from './telemetry/pool-metrics.js';
 /** Private to this module; others see the port and the state of the connection. */
 const EVENT_STORE_DB = Symbol('EventStoreDb');
 
-/** Connections, keys and clock of one process, available to every module. */
 /** How long an opened key of a reading is kept (ms): an erasure takes effect within this time in every process. */
 const OPENED_KEY_MS = 2_000;
 
+/** Connections, keys and clock of one process, available to every module. */
 @Global()
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {

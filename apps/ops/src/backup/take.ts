@@ -57,7 +57,7 @@ export interface BackupSources {
   readonly config: Config;
   readonly store: EventStore;
   readonly pool: Pool;
-  readonly keys: Pick<EpochKeys, 'stores' | 'storeOf'>;
+  readonly keys: Pick<EpochKeys, 'store' | 'requireStore'>;
 }
 
 /** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */

@@ -660,12 +660,10 @@ const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Verdict> => 
  */
 export const checkDestroyedKeys = async (
   pool: Pool,
-  keys: Pick<EpochKeys, 'stores' | 'storeOf'>,
+  keys: Pick<EpochKeys, 'store' | 'requireStore'>,
 ): Promise<Verdict> => {
-  const files = keys.stores.find(({ provider }) => provider === 'file');
-  const names = new Set(await files?.list());
+  const names = new Set(await keys.store?.list());
   const found: string[] = [];
-  // Of other keepers, PostgreSQL's record no longer has what opens the key.
   for (const row of await new EpochRows(pool).all())
     if (row.provider === 'file' && row.destroyedAt !== null && names.has(row.epoch))
       if (await keyOpens(keys, row)) found.push(row.epoch);

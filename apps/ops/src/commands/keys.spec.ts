@@ -27,9 +27,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const holdings = (provider: 'environment' | 'file') => {
-  const keys = new EpochKeys(pool as never, RING, [new FileKeyStore(folder, RING)], {
-    provider,
+const holdings = () => {
+  const keys = new EpochKeys(pool as never, RING, new FileKeyStore(folder, RING), {
     lengthMs: 604_800_000,
     cacheMs: 60_000,
   });
@@ -37,9 +36,9 @@ const holdings = (provider: 'environment' | 'file') => {
 };
 
 describe('What key-encryption keys have sealed', () => {
-  it('includes epoch keys of a keeper no longer in use, which ENCRYPTION_KEYS still seal', async () => {
+  it('includes the keys of epochs, which ENCRYPTION_KEYS seal', async () => {
     await new FileKeyStore(folder, new KeyRing([FORMER])).make(EPOCH);
-    const ofEpochs = (await holdings('environment')).find(({ what }) => what === 'keys of epochs')!;
+    const ofEpochs = (await holdings()).find(({ what }) => what === 'keys of epochs')!;
     expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k1: 1 });
     expect(await ofEpochs.rewrap(() => undefined)).toEqual({ rewrapped: 1, unopened: [] });
     expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k2: 1 });
@@ -47,7 +46,7 @@ describe('What key-encryption keys have sealed', () => {
 
   it('is shown without starting an epoch', async () => {
     asked.length = 0;
-    const [ofReadings] = await holdings('file');
+    const [ofReadings] = await holdings();
     expect(ofReadings!.current).toBeNull();
     expect(asked.filter((text) => !text.startsWith('select'))).toEqual([]);
   });
@@ -59,17 +58,16 @@ describe('A mirror of the keys requires', () => {
   const row = {
     epoch: EPOCH,
     provider: 'file',
-    stored: null,
     fingerprint: fingerprintOf(EPOCH, key),
     destroyedAt: null,
   } as const;
   type Keys = Parameters<typeof requireEpochKeys>[1];
   const keysWith = (open: () => Promise<Buffer | string>) => {
-    const store = { provider: 'file', open };
-    return { stores: [store], storeOf: () => store } as unknown as Keys;
+    const store = { open };
+    return { store, requireStore: () => store } as unknown as Keys;
   };
   const finds = (found: Buffer | string) => keysWith(() => Promise.resolve(found));
-  const none = { stores: [] } as unknown as Keys;
+  const none = { store: null } as unknown as Keys;
 
   it.each([
     ['a missing key', finds('missing'), /The key of epoch 20261116T000000Z is not in KEY_DIRECTORY/],

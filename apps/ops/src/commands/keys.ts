@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { isAnother, type EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows, type EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
-import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
-import { epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
+import { boundsOf, epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
 import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
 import { installationOf } from '#platform/crypto/installation.js';
 import { countByKey } from '#platform/crypto/rewrapping.js';
@@ -72,9 +71,8 @@ export const holdingsOf = async (session: Session): Promise<readonly Holding[]> 
       count: () => queries.execute(new CountSecretsByKey()),
       rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
     },
-    // Keys of a provider no longer in use are still needed.
-    ...keys.stores.map((store) => ({
-      what: keys.stores.length > 1 ? `keys of epochs (${store.provider})` : 'keys of epochs',
+    ...(keys.store ? [keys.store] : []).map((store) => ({
+      what: 'keys of epochs',
       current: ring.currentKeyId,
       count: () => store.sealedBy(),
       rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
@@ -144,10 +142,7 @@ const addStatus = (keys: Command): void => {
 };
 
 const shownEpochs = async ({ pool, config, keys, ring }: Session): Promise<readonly Shown[]> => {
-  const epochs = await epochStatus(pool, {
-    ...upkeepSettings(config),
-    ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
-  });
+  const epochs = await epochStatus(pool, boundsOf(config));
   const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>
     provider === 'environment'
       ? ring.has(epoch)
@@ -316,23 +311,23 @@ Examples:
 };
 
 type Parts = Pick<Session, 'pool' | 'keys'>;
-type Row = Pick<EpochRow, 'epoch' | 'provider' | 'stored' | 'fingerprint' | 'destroyedAt'>;
+type Row = Pick<EpochRow, 'epoch' | 'provider' | 'fingerprint' | 'destroyedAt'>;
 
 /**
  * What the keeper of an epoch's key has, whatever PostgreSQL says of the epoch. `another`: the key there is not the one
  * that wrapped. `destroyed`: the keeper itself remembers that. @throws KeysUnavailable
  */
 const keyFound = async (
-  keys: Pick<EpochKeys, 'storeOf'>,
-  { epoch, provider, stored, fingerprint }: Row,
+  keys: Pick<EpochKeys, 'requireStore'>,
+  row: Row,
 ): Promise<'opens' | 'another' | 'missing' | 'destroyed'> => {
-  const key = await keys.storeOf(provider).open(epoch, stored);
+  const key = await keys.requireStore().open(row.epoch);
   if (typeof key === 'string') return key;
-  return fingerprint === null || fingerprintOf(epoch, key).equals(fingerprint) ? 'opens' : 'another';
+  return isAnother(row, key) ? 'another' : 'opens';
 };
 
 /** Whether the key that wrapped is there and opens; a key that does not open is as good as none. */
-export const keyOpens = async (keys: Pick<EpochKeys, 'storeOf'>, row: Row): Promise<boolean> => {
+export const keyOpens = async (keys: Pick<EpochKeys, 'requireStore'>, row: Row): Promise<boolean> => {
   try {
     return (await keyFound(keys, row)) === 'opens';
   } catch (error) {
@@ -348,7 +343,7 @@ export const keyOpens = async (keys: Pick<EpochKeys, 'storeOf'>, row: Row): Prom
  */
 export const requireEpochKeys = async (
   rows: readonly Row[],
-  keys: Pick<EpochKeys, 'stores' | 'storeOf'>,
+  keys: Pick<EpochKeys, 'store' | 'requireStore'>,
 ): Promise<void> => {
   for (const row of rows) {
     if (row.provider !== 'file' || row.destroyedAt !== null) continue;
@@ -360,9 +355,11 @@ export const requireEpochKeys = async (
   }
 };
 
-const obstacleOf = async (keys: Pick<EpochKeys, 'stores' | 'storeOf'>, row: Row): Promise<string | null> => {
-  if (!keys.stores.some(({ provider }) => provider === 'file'))
-    return `KEY_DIRECTORY is not set, but epoch ${row.epoch} has its key there.`;
+const obstacleOf = async (
+  keys: Pick<EpochKeys, 'store' | 'requireStore'>,
+  row: Row,
+): Promise<string | null> => {
+  if (keys.store === null) return `KEY_DIRECTORY is not set, but epoch ${row.epoch} has its key there.`;
   try {
     const found = await keyFound(keys, row);
     if (found === 'missing') return `The key of epoch ${row.epoch} is not in KEY_DIRECTORY.`;

@@ -43,10 +43,6 @@ export class KeyRing implements WrappingKeys {
     // The keys of a process do not change.
   }
 
-  async other(): Promise<null> {
-    return null;
-  }
-
   private find(id: string): Buffer {
     const found = this.keys.find((key) => key.id === id);
     if (!found) throw new SealBroken(`No encryption key named ${id} is configured`);

@@ -104,7 +104,8 @@ export class SubjectKeys {
     const now = this.cache.clock.now();
     const known = this.opened.get(subjectId);
     if (known && known.until > now) return known.key;
-    const key = await this.read(subjectId);
+    const row = await this.stored(subjectId);
+    const key = row && (await this.usable(row));
     if (key && this.cache.milliseconds > 0)
       this.opened.set(subjectId, { key, until: now + this.cache.milliseconds });
     return key;
@@ -116,16 +117,15 @@ export class SubjectKeys {
     this.opened.delete(subjectId);
   }
 
-  /** A wrapped key restored from a backup counts as erased once its epoch's key is destroyed. */
-  private async read(subjectId: string): Promise<SubjectKey | null> {
-    const row = await this.stored(subjectId);
-    return row && this.usable(row);
-  }
-
-  /** `null` when the key that wrapped it was destroyed. @throws KeysUnavailable, KeyNotHeld */
-  private async usable(row: WrappedKey): Promise<SubjectKey | null> {
+  /**
+   * `null` when the key that wrapped it was destroyed: a row restored from a backup counts as erased then.
+   * @throws KeysUnavailable, KeyNotHeld
+   */
+  private async usable({ subjectId, workspaceId, wrapped }: WrappedKey): Promise<SubjectKey | null> {
     try {
-      return await this.unwrap(row);
+      const { id, sealed } = splitKeyId(wrapped);
+      const key = open(await this.wrapping.named(id), wrapContext(subjectId, workspaceId), sealed);
+      return subjectKey(subjectId, workspaceId, key);
     } catch (error) {
       if (error instanceof KeyDestroyed) return null;
       if (error instanceof SealBroken) throw new KeyNotHeld(error.message, { cause: error });
@@ -133,24 +133,9 @@ export class SubjectKeys {
     }
   }
 
-  private async unwrap({ subjectId, workspaceId, wrapped }: WrappedKey): Promise<SubjectKey> {
-    const { id, sealed } = splitKeyId(wrapped);
-    const context = wrapContext(subjectId, workspaceId);
-    const key = await this.wrapping.named(id);
-    try {
-      return subjectKey(subjectId, workspaceId, open(key, context, sealed));
-    } catch (error) {
-      const other = error instanceof SealBroken ? await this.wrapping.other(id, key) : null;
-      if (!other) throw error;
-      return subjectKey(subjectId, workspaceId, open(other, context, sealed));
-    }
-  }
-
   private async remove({ subjectId, wrapped }: WrappedKey): Promise<void> {
-    await this.pool.query('delete from platform.subject_key where subject_id = $1 and wrapped_key = $2', [
-      subjectId,
-      wrapped,
-    ]);
+    const text = 'delete from platform.subject_key where subject_id = $1 and wrapped_key = $2';
+    await this.pool.query(text, [subjectId, wrapped]);
   }
 
   private async select(subjectIds: readonly string[]): Promise<readonly (WrappedKey | null)[]> {

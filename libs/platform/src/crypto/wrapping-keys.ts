@@ -19,11 +19,6 @@ export interface WrappingKeys {
   named(id: string): Promise<Buffer>;
   /** Asks again which key wraps, because the database refused what the cached one had wrapped. */
   renew(): void;
-  /**
-   * The key of that id when it differs from the cached one, for example after a failover that lost the newest rows;
-   * `null` when it is the same. @throws KeyDestroyed, KeysUnavailable
-   */
-  other(id: string, than: Buffer): Promise<Buffer | null>;
 }
 
 /** The keeper of the key-encryption keys is unreachable, or lacks a key that it should have. */

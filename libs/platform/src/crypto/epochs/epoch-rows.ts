@@ -7,7 +7,6 @@ export type Provider = 'environment' | 'file';
 export interface EpochRow {
   readonly epoch: string;
   readonly provider: Provider;
-  readonly stored: Buffer | null;
   readonly fingerprint: Buffer | null;
   readonly startedAt: number;
   /** `null` while unknown, and with the provider `environment`. */
@@ -22,7 +21,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 
-const COLUMNS = `epoch, provider, stored, fingerprint, ${ms('started_at')} as "startedAt",
+const COLUMNS = `epoch, provider, fingerprint, ${ms('started_at')} as "startedAt",
   ${ms("nullif(ends_at, 'infinity')")} as "endsAt", ${ms('emptied_at')} as "emptiedAt",
   ${ms('announced_at')} as "announcedAt", ${ms('destroyed_at')} as "destroyedAt"`;
 
@@ -46,23 +45,22 @@ export class EpochRows {
   }
 
   /** The epoch whose key wraps now, and its remaining time (ms). */
-  async current(provider: Provider): Promise<{ row: EpochRow; remainingMs: number } | null> {
+  async current(): Promise<(EpochRow & { readonly remainingMs: number }) | null> {
     const { rows } = await this.pool.query<EpochRow & { remainingMs: number }>(
       `select ${COLUMNS}, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "remainingMs"
        from platform.key_epoch
-       where provider = $1 and ends_at > clock_timestamp() and destroyed_at is null
+       where provider = 'file' and ends_at > clock_timestamp() and destroyed_at is null
        order by started_at desc limit 1`,
-      [provider],
     );
-    const row = rows[0];
-    return row ? { row, remainingMs: row.remainingMs } : null;
+    return rows[0] ?? null;
   }
 
   /**
-   * What the next epoch of a provider follows: the provider's newest epoch whose key is not destroyed, and the earliest
-   * start. The earliest start is after the end of all ended epochs, and a second after the start of open ones. `null` while an epoch of this provider wraps: another process has just started it.
+   * What the next epoch follows: the newest epoch whose key is not destroyed, and the earliest start. That is after the
+   * end of all ended epochs, and a second after the start of open ones. `null` while an epoch wraps: another process has
+   * just started it.
    */
-  async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null } | null> {
+  async before(): Promise<{ now: number; lastEnd: number; newest: string | null } | null> {
     const { rows } = await this.pool.query<{
       wraps: boolean;
       now: number;
@@ -70,38 +68,32 @@ export class EpochRows {
       newest: string | null;
     }>(
       `select exists (select from platform.key_epoch
-                      where provider = $1 and ends_at > clock_timestamp() and destroyed_at is null) as wraps,
+                      where provider = 'file' and ends_at > clock_timestamp() and destroyed_at is null) as wraps,
               ${ms('clock_timestamp()')} as now,
               (select ${ms("max(case when ends_at <= clock_timestamp() then ends_at else started_at + interval '1 second' end)")}
                from platform.key_epoch where provider <> 'environment') as "lastEnd",
-              (select epoch from platform.key_epoch where provider = $1 and destroyed_at is null
+              (select epoch from platform.key_epoch where provider = 'file' and destroyed_at is null
                order by started_at desc limit 1) as newest`,
-      [provider],
     );
     const { wraps, now, lastEnd, newest } = rows[0]!;
     return wraps ? null : { now, lastEnd: lastEnd ?? 0, newest };
   }
 
   /** When several processes start the same epoch, the first one wins. */
-  async add(
-    { id, startsAt, endsAt }: Epoch,
-    provider: Provider,
-    stored: Buffer | null,
-    fingerprint: Buffer | null,
-  ): Promise<void> {
+  async add({ id, startsAt, endsAt }: Epoch, fingerprint: Buffer): Promise<void> {
     await this.pool.query(
-      `insert into platform.key_epoch (epoch, provider, stored, fingerprint, started_at, ends_at)
-       values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), to_timestamp($6::float8 / 1000)) on conflict do nothing`,
-      [id, provider, stored, fingerprint, startsAt, endsAt],
+      `insert into platform.key_epoch (epoch, provider, fingerprint, started_at, ends_at)
+       values ($1, 'file', $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000)) on conflict do nothing`,
+      [id, fingerprint, startsAt, endsAt],
     );
   }
 
   /** Adds, as ended, an epoch whose key exists but that this database, restored from a backup, does not have. */
-  async adopt(epoch: string, provider: Provider, startsAt: number): Promise<void> {
+  async adopt(epoch: string, startsAt: number): Promise<void> {
     await this.pool.query(
       `insert into platform.key_epoch (epoch, provider, started_at, ends_at)
-       values ($1, $2, to_timestamp($3::float8 / 1000), clock_timestamp()) on conflict do nothing`,
-      [epoch, provider, startsAt],
+       values ($1, 'file', to_timestamp($2::float8 / 1000), clock_timestamp()) on conflict do nothing`,
+      [epoch, startsAt],
     );
   }
 
@@ -133,11 +125,10 @@ export class EpochRows {
   }
 
   /** Ends the current epoch early. */
-  async end(provider: Provider): Promise<void> {
+  async end(): Promise<void> {
     await this.pool.query(
       `update platform.key_epoch set ends_at = clock_timestamp()
-       where provider = $1 and provider <> 'environment' and ends_at > clock_timestamp()`,
-      [provider],
+       where provider = 'file' and ends_at > clock_timestamp()`,
     );
   }
 
@@ -163,8 +154,7 @@ export class EpochRows {
   /** Marks a key as destroyed. A lost current key may be marked too, which ends its epoch. */
   async markDestroyed(epoch: string): Promise<void> {
     await this.pool.query(
-      `update platform.key_epoch set destroyed_at = clock_timestamp(), stored = null,
-         ends_at = least(ends_at, clock_timestamp())
+      `update platform.key_epoch set destroyed_at = clock_timestamp(), ends_at = least(ends_at, clock_timestamp())
        where epoch = $1 and destroyed_at is null`,
       [epoch],
     );

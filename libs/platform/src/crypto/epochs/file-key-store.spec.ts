@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyRing } from '../key-ring.js';
@@ -24,15 +24,15 @@ describe('FileKeyStore', () => {
   it('makes one key per epoch, even by many processes at once', async () => {
     const stores = Array.from({ length: 16 }, () => new FileKeyStore(folder, RING));
     const made = await Promise.all(stores.map((one) => one.make(EPOCH)));
-    expect(new Set(made.map(({ key }) => key.toString('hex'))).size).toBe(1);
-    expect(await store.open(EPOCH)).toEqual(made[0]!.key);
+    expect(new Set(made.map(String)).size).toBe(1);
+    expect(await store.open(EPOCH)).toEqual(made[0]);
     expect(readdirSync(folder)).toEqual([`${EPOCH}.key`]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, `${EPOCH}.key`)).mode & 0o777).toBe(0o600);
   });
 
   it('opens nothing without ENCRYPTION_KEYS', async () => {
-    const { key } = await store.make(EPOCH);
+    const key = await store.make(EPOCH);
     expect(readFileSync(join(folder, `${EPOCH}.key`)).includes(key)).toBe(false);
     const stranger = new FileKeyStore(folder, new KeyRing([root('k1', 9)]));
     await expect(stranger.open(EPOCH)).rejects.toThrow(/ENCRYPTION_KEYS do not open it/);
@@ -48,10 +48,11 @@ describe('FileKeyStore', () => {
     await store.make(EPOCH);
     await store.make(NEXT);
     const bytes = readFileSync(join(folder, `${EPOCH}.key`));
-    // What a process killed while making the key leaves behind.
-    writeFileSync(join(folder, `${EPOCH}.0f.draft`), bytes);
-    await store.destroy(EPOCH);
-    await store.destroy(EPOCH);
+    // What processes killed while making or resealing the key leave behind.
+    for (const ending of ['0f.draft', 'key']) {
+      writeFileSync(join(folder, `${EPOCH}.${ending}`), bytes);
+      await store.destroy(EPOCH);
+    }
     expect(await store.open(EPOCH)).toBe('destroyed');
     expect(await store.list()).toEqual([NEXT]);
     for (const name of readdirSync(folder))
@@ -65,7 +66,7 @@ describe('FileKeyStore', () => {
   });
 
   it('seals its keys again when ENCRYPTION_KEYS are rotated', async () => {
-    const { key } = await store.make(EPOCH);
+    const key = await store.make(EPOCH);
     const rotating = new FileKeyStore(folder, new KeyRing([root('k2', 2), root('k1', 1)]));
     expect(await rotating.sealedBy()).toEqual(new Map([['k1', 1]]));
     expect(await rotating.reseal()).toBe(1);
@@ -85,11 +86,5 @@ describe('FileKeyStore', () => {
     await expect(store.make(EPOCH)).rejects.toThrow(
       /Cannot make the key of .* in KEY_DIRECTORY: E(EXIST|NOTDIR)/,
     );
-    rmSync(folder);
-    if (process.getuid?.() === 0) return;
-    await store.make(EPOCH);
-    chmodSync(folder, 0o000);
-    await expect(store.open(EPOCH)).rejects.toThrow(/EACCES/);
-    chmodSync(folder, 0o700);
   });
 });

@@ -6,7 +6,6 @@ import type { KeyRing } from '../key-ring.js';
 import { SealBroken } from '../sealing.js';
 import { KeysUnavailable, splitKeyId } from '../wrapping-keys.js';
 import { startOf } from './epoch.js';
-import type { EpochKeyStore } from './key-store.js';
 
 const KEY = '.key';
 const DESTROYED = '.destroyed';
@@ -15,16 +14,17 @@ const DESTROYED = '.destroyed';
  * Epoch keys as files in a folder, each sealed with the first of ENCRYPTION_KEYS: the folder alone opens nothing. Every
  * process of the service needs the same folder. Destroying a key overwrites and unlinks its file. A copy-on-write file
  * system, an SSD or a snapshot may keep the old bytes, which still need ENCRYPTION_KEYS to open.
+ *
+ * Every method throws KeysUnavailable when the folder does not let it do its work.
  */
-export class FileKeyStore implements EpochKeyStore {
-  readonly provider = 'file';
-
+export class FileKeyStore {
   constructor(
     private readonly folder: string,
     private readonly ring: KeyRing,
   ) {}
 
-  make(epoch: string) {
+  /** Makes the key of an epoch whose key was not destroyed, or returns the existing one: all processes get the same. */
+  make(epoch: string): Promise<Buffer> {
     return this.attempt(`make the key of ${epoch}`, async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       if (await exists(this.path(epoch, DESTROYED)))
@@ -37,11 +37,15 @@ export class FileKeyStore implements EpochKeyStore {
       await this.sync();
       const key = await this.read(epoch);
       if (!key) throw new KeysUnavailable(`The key of epoch ${epoch} disappeared while it was being made`);
-      return { key, stored: null };
+      return key;
     });
   }
 
-  open(epoch: string) {
+  /**
+   * `destroyed` only when the folder remembers it. An absent key may only mean an unmounted volume, and must not count as
+   * an erasure.
+   */
+  open(epoch: string): Promise<Buffer | 'destroyed' | 'missing'> {
     return this.attempt(`open the key of ${epoch}`, async () => {
       // The destruction mark wins over files that a process killed during resealing left behind.
       if (await exists(this.path(epoch, DESTROYED))) return 'destroyed';
@@ -49,7 +53,8 @@ export class FileKeyStore implements EpochKeyStore {
     });
   }
 
-  destroy(epoch: string) {
+  /** Destroys the key permanently, and remembers it. Idempotent. */
+  destroy(epoch: string): Promise<void> {
     return this.attempt(`destroy the key of ${epoch}`, async () => {
       await writeNew(this.path(epoch, DESTROYED), Buffer.alloc(0)).catch(unless('EEXIST'));
       await this.sync();
@@ -62,37 +67,38 @@ export class FileKeyStore implements EpochKeyStore {
     });
   }
 
-  list() {
-    return this.attempt('list the epoch keys', async () =>
-      (await this.names()).filter((name) => name.endsWith(KEY)).map((name) => name.slice(0, -KEY.length)),
-    );
+  /** Epochs whose keys still exist. */
+  list(): Promise<readonly string[]> {
+    return this.attempt('list the epoch keys', () => this.epochs());
   }
 
-  sealedBy() {
+  /** How many keys each of ENCRYPTION_KEYS has sealed here, by its id. */
+  sealedBy(): Promise<ReadonlyMap<string, number>> {
     return this.attempt('read the epoch keys', async () => {
       const counts = new Map<string, number>();
-      for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
-        const { id } = splitKeyId(await readFile(join(this.folder, name)));
+      for (const epoch of await this.epochs()) {
+        const { id } = splitKeyId(await readFile(this.path(epoch, KEY)));
         counts.set(id, (counts.get(id) ?? 0) + 1);
       }
       return counts;
     });
   }
 
-  reseal() {
+  /** Seals again with the first of ENCRYPTION_KEYS what others of them sealed. @returns how many */
+  reseal(): Promise<number> {
     return this.attempt('reseal the epoch keys', async () => {
       let resealed = 0;
-      for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
-        const epoch = name.slice(0, -KEY.length);
+      for (const epoch of await this.epochs()) {
+        const path = this.path(epoch, KEY);
         if (await exists(this.path(epoch, DESTROYED))) {
           await this.destroy(epoch);
           continue;
         }
-        const bytes = await readFile(join(this.folder, name));
+        const bytes = await readFile(path);
         if (splitKeyId(bytes).id === this.ring.currentKeyId) continue;
         const draft = this.path(epoch, `.${randomUUID()}.draft`);
         await writeNew(draft, this.ring.seal(context(epoch), this.ring.open(context(epoch), bytes)));
-        await rename(draft, join(this.folder, name));
+        await rename(draft, path);
         // Another process has destroyed it in the meantime: do not recreate it.
         if (await exists(this.path(epoch, DESTROYED))) await this.destroy(epoch);
         resealed += 1;
@@ -102,9 +108,10 @@ export class FileKeyStore implements EpochKeyStore {
     });
   }
 
-  private async names(): Promise<readonly string[]> {
-    const names = await readdir(this.folder).catch(unless('ENOENT'));
-    return (names ?? []).filter((name) => startOf(name.slice(0, name.indexOf('.'))) !== null).sort();
+  private async epochs(): Promise<readonly string[]> {
+    const names = (await readdir(this.folder).catch(unless('ENOENT'))) ?? [];
+    const epochs = names.filter((name) => name.endsWith(KEY)).map((name) => name.slice(0, -KEY.length));
+    return epochs.filter((epoch) => startOf(epoch) !== null).sort();
   }
 
   private async read(epoch: string): Promise<Buffer | null> {

@@ -1,9 +1,11 @@
 import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config/settings.js';
+import { scrapedGauges } from '../../telemetry/scraped-gauges.js';
 import { countByKey } from '../rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '../subject-keys.js';
-import type { EpochRow, Provider } from './epoch-rows.js';
-import { EpochRows } from './epoch-rows.js';
-import { dueAtOf } from './key-upkeep.js';
+import { EpochRows, type EpochRow, type Provider } from './epoch-rows.js';
+import { dueAtOf, upkeepSettings } from './key-upkeep.js';
 
 export interface EpochStatus {
   readonly epoch: string;
@@ -26,7 +28,7 @@ export interface EpochStatus {
 }
 
 /** Upkeep runs every minute: work that it has not done after this time is stuck. */
-export const OVERDUE_AFTER_MS = 3_600_000;
+const OVERDUE_AFTER_MS = 3_600_000;
 /** Rewrapping the keys of all surviving readings may take a while. */
 const REWRAPPED_WITHIN_MS = 86_400_000;
 
@@ -36,25 +38,41 @@ interface Bounds {
   readonly ringIds: readonly string[];
 }
 
+export const boundsOf = (config: Config): Bounds => ({
+  ...upkeepSettings(config),
+  ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
+});
+
 /** The status of each epoch, oldest first. */
 export const epochStatus = async (pool: Pool, bounds: Bounds): Promise<readonly EpochStatus[]> => {
-  const rows = new EpochRows(pool);
-  const [now, known, counts] = [
-    await rows.now(),
-    await rows.all(),
-    await countByKey(pool, SUBJECT_KEY_COLUMN),
-  ];
-  return known.map((row) => statusOf(row, counts.get(row.epoch) ?? 0, now, bounds));
+  const counts = await countByKey(pool, SUBJECT_KEY_COLUMN);
+  return statuses(pool, bounds, ({ epoch }) => counts.get(epoch) ?? 0);
 };
 
-/** Epochs whose keys should be destroyed, or whose rows should be rewrapped. Does not scan rows. */
-export const overdueEpochs = async (pool: Pool, bounds: Bounds): Promise<number> => {
+const statuses = async (pool: Pool, bounds: Bounds, rowsOf: (row: EpochRow) => number) => {
   const rows = new EpochRows(pool);
   const [now, known] = [await rows.now(), await rows.all()];
-  return known
-    .map((row) => statusOf(row, row.emptiedAt === null ? 1 : 0, now, bounds))
-    .filter(({ state }) => state === 'overdue').length;
+  return known.map((row) => statusOf(row, rowsOf(row), now, bounds));
 };
+
+/**
+ * Whether keys are destroyed on time, without a scan of the rows that they wrap; every worker reports the same values.
+ */
+export const measureKeys = (pool: Pool, config: Config, registry: Registry): void =>
+  scrapedGauges(
+    registry,
+    'keys',
+    {
+      key_epochs: { help: 'Epochs whose key-encryption keys are not destroyed' },
+      key_epochs_overdue: { help: 'Epochs whose keys should already be destroyed' },
+    },
+    async () => {
+      const all = await statuses(pool, boundsOf(config), ({ emptiedAt }) => (emptiedAt === null ? 1 : 0));
+      const kept = all.filter(({ destroyedAt }) => destroyedAt === null).length;
+      const overdue = all.filter(({ state }) => state === 'overdue').length;
+      return { key_epochs: [{ value: kept }], key_epochs_overdue: [{ value: overdue }] };
+    },
+  );
 
 const statusOf = (
   row: EpochRow,

@@ -3,12 +3,11 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config/settings.js';
 import type { KeyRing } from '../key-ring.js';
 import { rewrap, rowsSealed, type Resealer, type Rewrapped } from '../rewrapping.js';
-import { onlyOne } from '../../postgres/only-one.js';
 import { open, seal } from '../sealing.js';
 import { SUBJECT_KEY_COLUMN } from '../subject-keys.js';
 import { KeysUnavailable, splitKeyId, withKeyId } from '../wrapping-keys.js';
-import { fingerprintOf, startOf } from './epoch.js';
-import type { EpochKeys } from './epoch-keys.js';
+import { startOf } from './epoch.js';
+import { isAnother, type EpochKeys } from './epoch-keys.js';
 import { EpochRows, type EpochRow } from './epoch-rows.js';
 import type { TrustedTime } from '../../time/trusted-time.js';
 
@@ -25,8 +24,6 @@ export interface Retired {
   readonly waiting: readonly { readonly epoch: string; readonly why: string }[];
 }
 
-/** How often to search for rows wrapped by ENCRYPTION_KEYS, which processes of an older version write (ms). */
-const LOOK_AT_ALL_MS = 3_600_000;
 /** A key in the store without a row in PostgreSQL may be new. Older than this (ms), it remained from a restore. */
 const UNKNOWN_AFTER_MS = 600_000;
 
@@ -45,7 +42,7 @@ interface Parts {
  */
 export class KeyUpkeep {
   private readonly rows: EpochRows;
-  private lookedAtAll = -Infinity;
+  private hasLookedAtAll = false;
 
   constructor(
     private readonly parts: Parts,
@@ -56,7 +53,7 @@ export class KeyUpkeep {
 
   /** Runs one round. @throws KeysUnavailable, or when PostgreSQL or the event store is unavailable */
   async round(signal: AbortSignal): Promise<void> {
-    const { pool, keys, ring, log } = this.parts;
+    const { keys, ring, log } = this.parts;
     if (keys.store === null) {
       await this.rows.recordRing(ring.currentKeyId);
     } else {
@@ -64,13 +61,12 @@ export class KeyUpkeep {
       await keys.current();
     }
     const now = await this.rows.now();
-    const isAllDue = keys.store !== null && performance.now() - this.lookedAtAll > LOOK_AT_ALL_MS;
-    if (isAllDue || (await this.rows.all()).some((row) => isToBeEmptied(row, now))) {
-      await onlyOne(pool, 'key upkeep', async () => {
-        await this.adoptUnknown();
-        await this.rewrapAll(() => undefined, signal);
-      });
-      if (!signal.aborted) this.lookedAtAll = performance.now();
+    // The first round finds what ENCRYPTION_KEYS wrapped before KEY_DIRECTORY was set, and what a restore left behind.
+    const isFirst = keys.store !== null && !this.hasLookedAtAll;
+    if (isFirst || (await this.rows.all()).some((row) => isToBeEmptied(row, now))) {
+      await this.adoptUnknown();
+      await this.rewrapAll(() => undefined, signal);
+      this.hasLookedAtAll = !signal.aborted;
     }
     const { destroyed, waiting } = await this.retire(signal);
     for (const epoch of destroyed) log.info({ epoch }, 'the key of an epoch was destroyed');
@@ -124,7 +120,7 @@ export class KeyUpkeep {
     const { keys } = this.parts;
     if (keys.store === null) return (await keys.current()).id;
     await keys.current();
-    await this.rows.end(keys.store.provider);
+    await this.rows.end();
     keys.renew();
     return (await keys.current()).id;
   }
@@ -134,7 +130,7 @@ export class KeyUpkeep {
     try {
       const why = await this.obstacle(row);
       if (why !== null) return why;
-      await this.parts.keys.storeOf(row.provider).destroy(row.epoch);
+      await this.parts.keys.requireStore().destroy(row.epoch);
       await this.rows.markDestroyed(row.epoch);
       return null;
     } catch (error) {
@@ -143,26 +139,21 @@ export class KeyUpkeep {
     }
   }
 
-  private async obstacle({
-    epoch,
-    provider,
-    emptiedAt,
-    stored,
-    fingerprint,
-  }: EpochRow): Promise<string | null> {
+  private async obstacle(row: EpochRow): Promise<string | null> {
+    const { epoch, emptiedAt, fingerprint } = row;
     const { pool, time, keys } = this.parts;
     const { level, message } = await time.compare();
     if (level === 'refused' || level === 'unknown') return message;
     // A database restored from a backup older than the key's end still has it, and rows that it wrapped.
-    const key = await keys.storeOf(provider).open(epoch, stored);
+    const key = await keys.requireStore().open(epoch);
     if (key === 'destroyed') return null;
     // In an unmounted or wrong folder, destroying would only lose the knowledge that the key exists.
-    if (fingerprint !== null && (key === 'missing' || !fingerprintOf(epoch, key).equals(fingerprint)))
+    if (key === 'missing' ? fingerprint !== null : isAnother(row, key))
       return 'its key is not where it should be (ops keys forget, when it is lost)';
     if (emptiedAt === null) return 'rows that it wrapped have not been rewrapped';
     if (!(await this.rows.writersPassed())) return 'keys are being stored right now';
-    for await (const [row] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
-      if (row) return 'rows that it wrapped have come back, for example from a backup';
+    for await (const [found] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
+      if (found) return 'rows that it wrapped have come back, for example from a backup';
     return null;
   }
 
@@ -175,7 +166,7 @@ export class KeyUpkeep {
     for (const epoch of await store.list()) {
       const startsAt = startOf(epoch);
       if (known.has(epoch) || startsAt === null || startsAt > now - UNKNOWN_AFTER_MS) continue;
-      await this.rows.adopt(epoch, store.provider, startsAt);
+      await this.rows.adopt(epoch, startsAt);
     }
   }
 

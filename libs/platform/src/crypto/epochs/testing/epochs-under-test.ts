@@ -18,7 +18,7 @@ import { KeyUpkeep, type UpkeepSettings } from '../key-upkeep.js';
 
 export const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 export const SECRET = Buffer.from('1815-12-10');
-export const WEEK_MS = 604_800_000;
+const WEEK_MS = 604_800_000;
 export const never = new AbortController().signal;
 
 /** Keys of epochs in a folder and a PostgreSQL of their own, empty in every case. Members are available only within tests. */
@@ -49,16 +49,12 @@ export const epochsUnderTest = () => {
     folder = join(parent, randomUUID());
   });
 
-  const inFiles = (other = folder) => new FileKeyStore(other, RING);
-  const keysOf = (changed: Partial<EpochSettings> & { now?: () => number; folder?: string } = {}) => {
-    const { now, folder: other, ...settings } = changed;
-    return new EpochKeys(
-      pool,
-      RING,
-      [inFiles(other)],
-      { provider: 'file', lengthMs: WEEK_MS, cacheMs: 60_000, ...settings },
-      now,
-    );
+  const keysOf = (
+    changed: Partial<EpochSettings> & { now?: () => number; folder?: string; isInFiles?: boolean } = {},
+  ) => {
+    const { now, folder: other = folder, isInFiles = true, ...settings } = changed;
+    const store = isInFiles ? new FileKeyStore(other, RING) : null;
+    return new EpochKeys(pool, RING, store, { lengthMs: WEEK_MS, cacheMs: 60_000, ...settings }, now);
   };
   const upkeepOf = (keys: EpochKeys, settings: Partial<UpkeepSettings> = {}, time = AGREEING) =>
     new KeyUpkeep(
@@ -99,7 +95,6 @@ export const epochsUnderTest = () => {
     get folder() {
       return folder;
     },
-    inFiles,
     keysOf,
     upkeepOf,
     age,

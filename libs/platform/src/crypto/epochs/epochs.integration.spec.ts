@@ -1,19 +1,106 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { DIFFERING } from '../../time/testing/clocks-under-test.js';
 import { SubjectKeys } from '../subject-keys.js';
+import { KeyDestroyed, KeysUnavailable } from '../wrapping-keys.js';
 import { FileKeyStore } from './file-key-store.js';
-import { epochStatus, overdueEpochs } from './key-status.js';
+import { epochStatus } from './key-status.js';
 import { RING, SECRET, never, epochsUnderTest } from './testing/epochs-under-test.js';
 
 const epochs = epochsUnderTest();
 const { keysOf, upkeepOf, age, seal, wrappedBy } = epochs;
+const find = (subject: string, keys = keysOf()) => new SubjectKeys(epochs.pool, keys).find(subject);
+
+describe('EpochKeys', () => {
+  it('start one epoch, even in many processes at once', async () => {
+    const current = await Promise.all(Array.from({ length: 8 }, () => keysOf().current()));
+    expect(new Set(current.map(({ id, key }) => `${id} ${key.toString('hex')}`)).size).toBe(1);
+    expect(readdirSync(epochs.folder)).toHaveLength(1);
+    expect(await epochs.rows.all()).toHaveLength(1);
+  });
+
+  it('store no key under an epoch that has ended: the next one wraps it', async () => {
+    const [lagging, other] = [keysOf(), keysOf()];
+    const first = (await lagging.current()).id;
+    const next = await upkeepOf(other).advance();
+    expect((await lagging.current()).id).toBe(first);
+    const { subject, sealed } = await seal(lagging);
+    expect(await wrappedBy()).toEqual({ [next]: 1 });
+    expect((await find(subject, other))!.open('input', sealed)).toEqual(SECRET);
+  });
+
+  it('open keys that ENCRYPTION_KEYS wrapped before epochs existed, and use ENCRYPTION_KEYS without an epoch', async () => {
+    const subject = randomUUID();
+    const sealed = (await new SubjectKeys(epochs.pool, RING).create(subject, 'ws_1')).seal('input', SECRET);
+    expect((await find(subject))!.open('input', sealed)).toEqual(SECRET);
+    await seal(keysOf({ isInFiles: false }));
+    expect(await wrappedBy()).toEqual({ k1: 2 });
+  });
+
+  it('create no key in a wrong folder, and treat nothing there as erased', async () => {
+    const { subject } = await seal(keysOf());
+    await epochs.rows.end();
+    const unmounted = keysOf({ folder: join(epochs.parent, 'unmounted') });
+    await expect(unmounted.current()).rejects.toThrow(/is it the right place/);
+    await expect(find(subject, unmounted)).rejects.toBeInstanceOf(KeysUnavailable);
+    expect(await epochs.rows.all()).toHaveLength(1);
+  });
+
+  it('do not accept another key of the same name', async () => {
+    const { id } = await keysOf().current();
+    const other = join(epochs.parent, randomUUID());
+    await new FileKeyStore(other, RING).make(id);
+    await expect(keysOf({ folder: other }).named(id)).rejects.toThrow(
+      /another one than the one that wrapped/,
+    );
+  });
+
+  it('work for a while without their keeper, and forget a destroyed key in time', async () => {
+    let now = 0;
+    const keys = keysOf({ cacheMs: 1_000, now: () => now });
+    const { id } = await keys.current();
+    rmSync(epochs.folder, { recursive: true });
+    now = 12_500;
+    expect((await keys.current()).id).toBe(id);
+    now = 14_500;
+    await expect(keys.current()).rejects.toBeInstanceOf(KeysUnavailable);
+
+    const store = new FileKeyStore(epochs.folder, RING);
+    await epochs.pool.query('truncate platform.key_epoch');
+    const again = keysOf({ cacheMs: 1_000, now: () => now });
+    const { id: second } = await again.current();
+    await store.destroy(second);
+    now += 999;
+    await again.named(second);
+    now += 1;
+    await expect(again.named(second)).rejects.toBeInstanceOf(KeyDestroyed);
+  });
+
+  it('start the next epoch as soon as a lost key counts as destroyed; a subject of it gets a new key', async () => {
+    const keys = keysOf();
+    const { id } = await keys.current();
+    const { subject } = await seal(keys);
+    rmSync(epochs.folder, { recursive: true });
+    await epochs.rows.markDestroyed(id);
+    expect((await keysOf().current()).id).not.toBe(id);
+    expect(await find(subject)).toBeNull();
+    const { sealed } = await seal(keysOf(), subject);
+    expect((await find(subject))!.open('input', sealed)).toEqual(SECRET);
+  });
+
+  it('wrap nothing without KEY_DIRECTORY while those of epochs stand', async () => {
+    await seal(keysOf());
+    await expect(keysOf({ isInFiles: false }).current()).rejects.toThrow(/KEY_DIRECTORY is not set/);
+  });
+});
 
 describe('Upkeep of keys', () => {
   it('rewraps survivors while new keys are created, destroys the key of the epoch, and erased ones stay sealed', async () => {
     const keys = keysOf();
     const [erased, ...survivors] = await Promise.all(Array.from({ length: 30 }, () => seal(keys)));
-    const former = await new SubjectKeys(epochs.pool, RING).create(randomUUID(), 'ws_1');
+    await new SubjectKeys(epochs.pool, RING).create(randomUUID(), 'ws_1');
     const { rows: copies } = await epochs.pool.query(
       'select * from platform.subject_key where subject_id = $1',
       [erased!.subject],
@@ -27,7 +114,6 @@ describe('Upkeep of keys', () => {
       upkeepOf(keysOf()).round(never),
     ]);
     await upkeepOf(keys).round(never);
-    expect(former).toBeDefined();
     expect(await wrappedBy()).toEqual({ [next]: 31 });
     expect((await epochs.rows.find(first))!.destroyedAt).not.toBeNull();
 
@@ -83,17 +169,47 @@ describe('Upkeep of keys', () => {
     await upkeepOf(keys).rewrapAll(() => undefined);
     await epochs.pool.query('update platform.subject_key set wrapped_key = $1', [copies[0]!.wrapped_key]);
     expect((await upkeepOf(keys).retire()).waiting[0]!.why).toMatch(/have come back/);
-    expect(await new SubjectKeys(epochs.pool, keysOf()).find(subject)).not.toBeNull();
+    expect(await find(subject)).not.toBeNull();
     const bounds = { retentionMs: 1, noticeMs: 0, ringIds: ['k1'] };
-    expect(await overdueEpochs(epochs.pool, bounds)).toBe(0);
     await age(2 * 86_400_000);
     await epochs.pool.query(`update platform.key_epoch set announced_at = null`);
     await upkeepOf(keys).retire();
     await epochs.pool.query(`update platform.key_epoch set announced_at = announced_at - interval '2 days'`);
-    expect(await overdueEpochs(epochs.pool, bounds)).toBe(1);
     const [ended, current] = await epochStatus(epochs.pool, bounds);
     expect(ended).toMatchObject({ state: 'overdue', rows: 1, provider: 'file' });
     expect(current).toMatchObject({ state: 'current', rows: 0, destroyAt: expect.any(String) });
+  });
+
+  it('destroys no missing key, until its folder is mounted', async () => {
+    const keys = keysOf();
+    const { id } = await keys.current();
+    await upkeepOf(keys).advance();
+    await upkeepOf(keys).rewrapAll(() => undefined);
+    await age(1_000);
+    const { destroyed, waiting } = await upkeepOf(keysOf({ folder: `${epochs.folder}-wrong` })).retire();
+    expect(destroyed).toEqual([]);
+    expect(waiting).toEqual([{ epoch: id, why: expect.stringMatching(/not where it should be/) }]);
+    expect((await epochs.rows.find(id))!.destroyedAt).toBeNull();
+    expect((await upkeepOf(keysOf()).retire()).destroyed).toEqual([id]);
+    expect(readdirSync(epochs.folder)).toContain(`${id}.destroyed`);
+  });
+
+  it('waits only briefly for statements that store keys, and tries again later', async () => {
+    const keys = keysOf();
+    const { id } = await keys.current();
+    await upkeepOf(keys).advance();
+    const writer = await epochs.pool.connect();
+    await writer.query('begin');
+    await writer.query('lock table platform.subject_key in row exclusive mode');
+    try {
+      await upkeepOf(keys).rewrapAll(() => undefined);
+      expect((await epochs.rows.find(id))!.emptiedAt).toBeNull();
+    } finally {
+      await writer.query('rollback');
+      writer.release();
+    }
+    await upkeepOf(keys).rewrapAll(() => undefined);
+    expect((await epochs.rows.find(id))!.emptiedAt).not.toBeNull();
   });
 
   it('also destroys keys that a restored database does not know', async () => {
@@ -108,13 +224,8 @@ describe('Upkeep of keys', () => {
     expect(await store.list()).toEqual([(await keys.current()).id]);
   });
 
-  it('lets no process without KEY_DIRECTORY wrap a key while those of epochs stand', async () => {
-    await seal(keysOf());
-    await expect(keysOf({ provider: 'environment' }).current()).rejects.toThrow(/KEY_DIRECTORY is not set/);
-  });
-
   it('reports with ENCRYPTION_KEYS which key is due, and never destroys one', async () => {
-    const keys = keysOf({ provider: 'environment' });
+    const keys = keysOf({ isInFiles: false });
     await upkeepOf(keys).round(never);
     const bounds = { retentionMs: 1_000, noticeMs: 0, ringIds: ['k1', 'k0'] };
     expect(await epochStatus(epochs.pool, bounds)).toMatchObject([{ epoch: 'k1', state: 'current' }]);
