@@ -63,7 +63,7 @@ adapter.measure(metrics);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
 measureDisk(config, metrics);
 const [trail, clock] = [app.get(AuditTrail), app.get<Clock>(CLOCK)];
-app.use(auditRequests(trail, clock, AUDITED, config.TRUSTED_PROXIES));
+app.use(auditRequests(trail, clock, AUDITED));
 configureHttp(app, config, log, { admit: limitAddresses(config) });
 serveSite(app);
 servePortal(app, config, log);

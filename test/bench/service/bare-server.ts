@@ -80,7 +80,7 @@ const guards = (): Provider[] => {
   return [
     {
       provide: APP_GUARD,
-      useValue: new AuthGuard(reflector, authenticator, addresses as never, { TRUSTED_PROXIES: 0 }),
+      useValue: new AuthGuard(reflector, authenticator, addresses as never),
     },
     { provide: APP_GUARD, useValue: new RateLimitGuard(reflector, limiter, policies, log) },
     { provide: APP_GUARD, useClass: ScopeGuard },

@@ -2,11 +2,11 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
 import { GONE_AWAY, LOWEST_REFUSAL, finalStatus } from '../http/final-status.js';
-import { isGuarded } from '../http/guarded-path.js';
+import { isGuarded } from '../http/admission.js';
 import { requestIdOf } from '../http/request-id.js';
-import { routeOf } from '../http/route-of.js';
+import { patternOf } from '../http/route-of.js';
 import { addressKey, fullClientAddress } from '../rate-limit/address.js';
-import { wasCounted } from '../rate-limit/counted.js';
+import { wasCounted } from '../rate-limit/rate-limit.guard.js';
 import { printable } from '../text/printable.js';
 import { isUuid } from '../text/uuid.js';
 import type { AuditedResource } from '../manifest.js';
@@ -24,18 +24,12 @@ const LONGEST_ACTOR = 256;
  * A request gets its own record when it took a token of the rate limit or returned personal data. Tallies bound all
  * others, including requests that passed because the limit was unavailable.
  * @param audited the resource whose id a record contains
- * @param proxies number of reverse proxies in front, whose X-Forwarded-For is trusted
  */
 export const auditRequests =
-  (
-    trail: Pick<AuditTrail, 'admitted' | 'refused'>,
-    clock: Clock,
-    audited: AuditedResource,
-    proxies: number,
-  ) =>
+  (trail: Pick<AuditTrail, 'admitted' | 'refused'>, clock: Clock, audited: AuditedResource) =>
   (request: Request, response: Response, next: NextFunction): void => {
     // A closed connection no longer has an address.
-    const address = fullClientAddress(request, proxies);
+    const address = fullClientAddress(request);
     response.once('close', () => {
       const status = finalStatus(response);
       const isDecided = status !== GONE_AWAY;
@@ -73,25 +67,4 @@ const auditedId = (
   const named = typeof given === 'string' ? given : created;
   const id = named?.toLowerCase() ?? null;
   return id !== null && isUuid(id) ? id : null;
-};
-
-interface RouterLayer {
-  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
-  match(path: string): boolean;
-}
-
-/** Finds the route also for requests refused before routing, such as one that is too large. */
-const patternOf = (request: Request): string => {
-  const route = routeOf(request);
-  if (route !== 'unmatched') return route;
-  const { stack } = request.app.router as unknown as { stack: readonly RouterLayer[] };
-  const method = request.method.toLowerCase();
-  try {
-    return (
-      stack.find((layer) => layer.route?.methods[method] && layer.match(request.path))?.route?.path ?? route
-    );
-  } catch {
-    // The path does not decode.
-    return route;
-  }
 };

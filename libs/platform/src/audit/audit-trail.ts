@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { within } from '../async/within.js';
+import { readGauge } from '../telemetry/process-metrics.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditRecords } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';
@@ -61,15 +62,8 @@ export class AuditTrail {
       'audit_refusals_counted_total',
       'Refused requests without an audit record of their own, counted in a shared one',
     );
-    const read = () => this.waiting.length;
-    new Gauge({
-      name: 'audit_records_waiting',
-      help: 'Audit records in memory that PostgreSQL has not stored yet',
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    const waiting = 'Audit records in memory that PostgreSQL has not stored yet';
+    readGauge(registry, 'audit_records_waiting', waiting, () => this.waiting.length);
   }
 
   /** Whether a request that must be recorded may be answered. */

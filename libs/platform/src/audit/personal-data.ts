@@ -6,9 +6,8 @@ import { Problem } from '../http/problem.js';
 import { AuditTrail } from './audit-trail.js';
 
 const METADATA = 'audit:personal-data';
-const GIVEN = Symbol('personal data');
-const ABOUT = Symbol('audited resource');
-type Marked = IncomingMessage & { [GIVEN]?: true; [ABOUT]?: string };
+const giving = new WeakSet<IncomingMessage>();
+const about = new WeakMap<IncomingMessage, string>();
 
 /** Declares that a route returns personal data. The read is recorded, or refused. */
 export const GivesPersonalData = () => SetMetadata(METADATA, true);
@@ -17,18 +16,14 @@ export const GivesPersonalData = () => SetMetadata(METADATA, true);
  * Says that whoever calls this route shows personal data together with its answer, as a page of the portal does. The read is
  * recorded, or refused, as if the route gave them.
  */
-export const setGivesPersonalData = (request: IncomingMessage): void => {
-  (request as Marked)[GIVEN] = true;
-};
+export const setGivesPersonalData = (request: IncomingMessage): void => void giving.add(request);
 
-export const givesPersonalData = (request: Request): boolean => (request as Marked)[GIVEN] === true;
+export const givesPersonalData = (request: IncomingMessage): boolean => giving.has(request);
 
 /** Names the resource that a request is about, where its path does not. */
-export const setAbout = (request: Request, id: string): void => {
-  (request as Marked)[ABOUT] = id;
-};
+export const setAbout = (request: IncomingMessage, id: string): void => void about.set(request, id);
 
-export const aboutOf = (request: Request): string | null => (request as Marked)[ABOUT] ?? null;
+export const aboutOf = (request: IncomingMessage): string | undefined => about.get(request);
 
 /** Refuses reads of personal data while they cannot be recorded. */
 @Injectable()

@@ -2,9 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Problem } from '../http/problem.js';
-import type { Config } from '../config/settings.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
-import { CONFIG } from '../tokens.js';
 import {
   API_KEY_CHALLENGE,
   AUTHENTICATOR,
@@ -14,11 +12,11 @@ import {
   setIdentified,
   setPrincipal,
   setStanding,
+  verifyCredentials,
   type Authenticator,
   type Principal,
   type RefusedKey,
 } from './authentication.js';
-import { verifyCredentials } from './credentials.js';
 import type { NeededScopes } from './scopes.js';
 
 type Accepted = NeededScopes | 'public' | undefined;
@@ -33,7 +31,6 @@ export class AuthGuard implements CanActivate {
     private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     private readonly addresses: AddressLimiter,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'TRUSTED_PROXIES'>,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -49,8 +46,8 @@ export class AuthGuard implements CanActivate {
   private async authenticate(request: Request, accepts: NeededScopes): Promise<void> {
     const principal =
       insiderOf(request) ??
-      (await verifyCredentials(this.authenticator, request, this.config.TRUSTED_PROXIES).catch(
-        (error: unknown) => this.unproved(error, request),
+      (await verifyCredentials(this.authenticator, request).catch((error: unknown) =>
+        this.unproved(error, request),
       ));
     if (principal) setIdentified(request, principal);
     if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal, accepts);

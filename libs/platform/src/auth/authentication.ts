@@ -2,6 +2,7 @@ import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestj
 import type { Request } from 'express';
 import type { IncomingMessage } from 'node:http';
 import type { Mode } from '#event-sourcing/core/request-context.js';
+import { fullClientAddress } from '../rate-limit/address.js';
 import type { NeededScopes } from './scopes.js';
 
 /** `session`: a person in the workspace portal, which calls the routes for them inside the process. */
@@ -50,74 +51,79 @@ export const API_KEY_CHALLENGE = 'ApiKey realm="api"';
 
 export const AUTHENTICATOR = Symbol('Authenticator');
 
-const ACCEPTS = 'auth:accepts';
-const PRINCIPAL = Symbol('principal');
-const IDENTIFIED = Symbol('identified');
-const INSIDER = Symbol('insider');
-const STANDING = Symbol('standing');
+export const ACCEPTS_KEY = 'auth:accepts';
+
 type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
-type Authenticated = Request & {
-  [PRINCIPAL]?: Principal;
-  [IDENTIFIED]?: Identity;
-  [STANDING]?: () => Promise<void>;
-};
+
+/** What this process has found out of requests: no part of the message that a client sends. */
+const principals = new WeakMap<IncomingMessage, Principal>();
+const identities = new WeakMap<IncomingMessage, Identity>();
+const insiders = new WeakMap<IncomingMessage, Principal>();
+const standings = new WeakMap<IncomingMessage, () => Promise<void>>();
 
 /**
  * Declares which kinds of credentials a route accepts, and the scope that each needs. A route without it, or
  * `@Public()`, refuses everyone.
  */
-export const Accepts = (scopes: NeededScopes) => SetMetadata(ACCEPTS, scopes);
+export const Accepts = (scopes: NeededScopes) => SetMetadata(ACCEPTS_KEY, scopes);
 /** A route that needs no credentials, such as the health checks. */
-export const Public = () => SetMetadata(ACCEPTS, 'public');
-export const ACCEPTS_KEY = ACCEPTS;
+export const Public = () => SetMetadata(ACCEPTS_KEY, 'public');
 
 /** Parameter decorator: the verified caller. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<Request>()),
 );
 
-export const setPrincipal = (request: Request, principal: Principal): void => {
-  (request as Authenticated)[PRINCIPAL] = principal;
-};
+export const setPrincipal = (request: IncomingMessage, principal: Principal): void =>
+  void principals.set(request, principal);
 
 /** Notes the authenticated caller, before the check whether the caller may use the route. */
-export const setIdentified = (request: Request, principal: Identity): void => {
-  (request as Authenticated)[IDENTIFIED] = principal;
-};
+export const setIdentified = (request: IncomingMessage, caller: Identity): void =>
+  void identities.set(request, caller);
 
-/**
- * Lets this process call its own route as somebody whom it has verified. Only code can set it: it is no part of the
- * message that a client sends.
- */
-export const setInsider = (request: IncomingMessage, principal: Principal): void => {
-  (request as { [INSIDER]?: Principal })[INSIDER] = principal;
-};
+/** Lets this process call its own route as somebody whom it has verified. */
+export const setInsider = (request: IncomingMessage, principal: Principal): void =>
+  void insiders.set(request, principal);
 
-export const insiderOf = (request: IncomingMessage): Principal | undefined =>
-  (request as { [INSIDER]?: Principal })[INSIDER];
+export const insiderOf = (request: IncomingMessage): Principal | undefined => insiders.get(request);
 
 /** The authenticated caller, whether allowed or not; `null` when there is none. */
-export const identifiedAs = (request: Request): Identity | null =>
-  (request as Authenticated)[IDENTIFIED] ?? null;
+export const identifiedAs = (request: IncomingMessage): Identity | null => identities.get(request) ?? null;
 
-export const principalOf = (request: Request): Principal => {
-  const principal = (request as Authenticated)[PRINCIPAL];
-  if (!principal) throw new TypeError('The route has no verified caller: declare @Accepts on it');
-  return principal;
-};
+export const principalOf = (request: IncomingMessage): Principal => verified(principals, request);
 
 /** @param authenticate verifies the request's credentials, and throws when they are refused */
-export const setStanding = (request: Request, authenticate: () => Promise<void>): void => {
-  (request as Authenticated)[STANDING] = authenticate;
-};
+export const setStanding = (request: IncomingMessage, authenticate: () => Promise<void>): void =>
+  void standings.set(request, authenticate);
 
 /**
  * Verifies the credentials of a request again. Every route that has held a request calls it before it gives or makes
  * anything: the key may have ended meanwhile.
  * @throws Problem that a new request would be answered with
  */
-export const requireStanding = async (request: Request): Promise<void> => {
-  const authenticate = (request as Authenticated)[STANDING];
-  if (!authenticate) throw new TypeError('The route has no verified caller: declare @Accepts on it');
-  await authenticate();
+export const requireStanding = (request: IncomingMessage): Promise<void> => verified(standings, request)();
+
+const verified = <T>(noted: WeakMap<IncomingMessage, T>, request: IncomingMessage): T => {
+  const found = noted.get(request);
+  if (found === undefined) throw new TypeError('The route has no verified caller: declare @Accepts on it');
+  return found;
+};
+
+/**
+ * Verifies the credentials of a request. When both headers are present, only the API key counts.
+ * @returns `null` for none, and for wrong ones
+ * @throws Problem (503) when they cannot be verified now
+ */
+export const verifyCredentials = async (
+  authenticator: Authenticator,
+  request: Request,
+): Promise<Principal | RefusedKey | null> => {
+  const { headers } = request;
+  const apiKey = headers['x-api-key'];
+  if (apiKey !== undefined) {
+    if (typeof apiKey !== 'string') return null;
+    return authenticator.verifyApiKey(apiKey, fullClientAddress(request));
+  }
+  const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(headers.authorization ?? '') ?? [];
+  return token === undefined ? null : authenticator.verifyBearer(token);
 };

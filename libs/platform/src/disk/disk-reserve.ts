@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.js';
+import { readGauge } from '../telemetry/process-metrics.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Minimum time between two looks at the disk (ms). */
@@ -53,17 +54,8 @@ export const measureDisk = (
   registry: Registry,
 ): void => {
   if (folder === undefined) return;
-  const gauge = (name: string, help: string, value: () => number): void =>
-    void new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  gauge('disk_free_bytes', 'Free bytes on the disk of DISK_FOLDER; -1 when it cannot be read', () =>
-    freeIfReadable(folder),
-  );
-  gauge('disk_reserve_bytes', 'Free bytes below which new work is refused', () => reserve * MEBIBYTE);
+  const free = 'Free bytes on the disk of DISK_FOLDER; -1 when it cannot be read';
+  readGauge(registry, 'disk_free_bytes', free, () => freeIfReadable(folder));
+  const kept = 'Free bytes below which new work is refused';
+  readGauge(registry, 'disk_reserve_bytes', kept, () => reserve * MEBIBYTE);
 };

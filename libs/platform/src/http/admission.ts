@@ -1,14 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { insiderOf } from '../auth/authentication.js';
-import type { Config } from '../config/settings.js';
 import { AddressBuckets } from '../rate-limit/address-buckets.js';
 import { clientAddress } from '../rate-limit/address.js';
-import { ratePolicies, type RateSettings } from '../rate-limit/policies.js';
-import { rateLimited } from '../rate-limit/rate-limited.js';
-import { isGuarded } from './guarded-path.js';
-import type { Problem } from './problem.js';
+import { rateLimited, ratePolicies, type RateSettings } from '../rate-limit/policies.js';
+import { sendProblem, type Problem } from './problem.js';
 import { requestIdOf } from './request-id.js';
-import { sendProblem } from './send-problem.js';
 
 /** The probes of load balancers. */
 const PROBES: readonly string[] = ['/healthz', '/readyz'];
@@ -17,8 +13,6 @@ const PROBE_POLICY = { perMinute: 600, burst: 60 };
 /** How long the last answer to a probe may be repeated (ms). */
 const PROBE_FRESH_MS = 1_000;
 
-const ADMISSION = Symbol('admission');
-
 interface Admission {
   /** Counts the request on its address, unless that was done. @returns the refusal when there are too many */
   charge(): Problem | null;
@@ -26,16 +20,17 @@ interface Admission {
   remember(status: number, body: unknown): void;
 }
 
+const admissions = new WeakMap<Request, Admission>();
+
 /** Undefined in tests of a single module. */
-export const admissionOf = (request: Request): Admission | undefined =>
-  (request as { [ADMISSION]?: Admission })[ADMISSION];
+export const admissionOf = (request: Request): Admission | undefined => admissions.get(request);
 
 /**
  * Limits the requests of an address that prove nothing about their sender: those without credentials, and outside of
  * `/api/` all. A probe is never refused: a balancer must get an answer even if it shares its address with a flood, so one
  * that asks too often gets the last answer again. Decides in memory.
  */
-export const limitAddresses = (config: RateSettings & Pick<Config, 'TRUSTED_PROXIES'>): RequestHandler => {
+export const limitAddresses = (config: RateSettings): RequestHandler => {
   const policy = ratePolicies(config).public;
   const buckets = new AddressBuckets(policy);
   const probeBuckets = new AddressBuckets(PROBE_POLICY);
@@ -44,7 +39,7 @@ export const limitAddresses = (config: RateSettings & Pick<Config, 'TRUSTED_PROX
     // The portal calls the API for a person whose own request was counted.
     if (insiderOf(request)) return next();
     const { method, path } = request;
-    const address = clientAddress(request, config.TRUSTED_PROXIES);
+    const address = clientAddress(request);
     const isProbe = PROBES.includes(path) && (method === 'GET' || method === 'HEAD');
     let isCharged = isProbe;
     const charge = (): Problem | null => {
@@ -56,7 +51,7 @@ export const limitAddresses = (config: RateSettings & Pick<Config, 'TRUSTED_PROX
     const remember = (status: number, body: unknown): void => {
       if (isProbe) probed.set(path, { status, body, until: performance.now() + PROBE_FRESH_MS });
     };
-    (request as { [ADMISSION]?: Admission })[ADMISSION] = { charge, remember };
+    admissions.set(request, { charge, remember });
     if (isProbe) {
       const last = probeBuckets.take(address) > 0 ? probed.get(path) : undefined;
       if (!last || last.until <= performance.now()) return next();
@@ -68,6 +63,9 @@ export const limitAddresses = (config: RateSettings & Pick<Config, 'TRUSTED_PROX
     else next();
   };
 };
+
+/** Whether a path may require credentials: no route outside `/api/` does. */
+export const isGuarded = (path: string): boolean => path.startsWith('/api/');
 
 /** Whether the request has credentials; they are verified later. */
 const bringsCredentials = ({ headers }: Request): boolean =>

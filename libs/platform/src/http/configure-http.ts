@@ -1,20 +1,19 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { SpanKind } from '@opentelemetry/api';
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
-import { AUTHENTICATOR, type Authenticator } from '../auth/authentication.js';
-import { verifyCredentials } from '../auth/credentials.js';
+import { startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
+import { AUTHENTICATOR, verifyCredentials, type Authenticator } from '../auth/authentication.js';
 import type { Config } from '../config/settings.js';
 import { finalStatus } from './final-status.js';
 import { setCodingAside } from './json-body.interceptor.js';
-import { dropLongPreferences } from './long-preferences.js';
 import { admissionOf } from './admission.js';
+import { sendProblem } from './problem.js';
 import { toProblem } from './problem.filter.js';
 import { rawBodies, type BodyLimits } from './raw-bodies.js';
 import { requestId, requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
-import { sendProblem } from './send-problem.js';
-import { traceRequests } from './trace-requests.js';
 
 /** Pages load only assets of this service: nothing from other hosts, no inline script, no inline style. */
 const PAGE_POLICY = {
@@ -69,7 +68,7 @@ export const configureHttp = (
   app.use(dropLongPreferences);
   app.use(setCodingAside);
   const authenticator = (): Authenticator => app.get<Authenticator>(AUTHENTICATOR, { strict: false });
-  app.use(rawBodies(async (request) => verifyCredentials(authenticator(), request, TRUSTED_PROXIES), bodies));
+  app.use(rawBodies((request) => verifyCredentials(authenticator(), request), bodies));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // Runs before the credentials are checked, so the request counts as one without credentials.
     sendProblem(response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));
@@ -90,6 +89,38 @@ function sendAsJson(this: Response, body: unknown): Response {
   this.setHeader('Content-Type', 'application/json');
   return this.end(JSON.stringify(body));
 }
+
+/**
+ * A span for each request, around everything that the request causes. A caller's `traceparent` is linked, not
+ * continued, because strangers must not decide whether we record a request.
+ */
+const traceRequests = (request: Request, response: Response, next: NextFunction): void => {
+  const span = startSpan(request.method, {
+    kind: SpanKind.SERVER,
+    parent: null,
+    links: [request.get('traceparent')],
+    attributes: { 'http.request.method': request.method, 'request.id': requestIdOf(request) },
+  });
+  if (!span) return next();
+  response.once('close', () => {
+    const route = routeOf(request);
+    span.updateName(`${request.method} ${route}`);
+    span.setAttributes({ 'http.route': route, 'http.response.status_code': response.statusCode });
+    span.end();
+  });
+  withSpan(span, next);
+};
+
+/** Headers of content negotiation. Each entry is ranked for each type or language that an answer may have. */
+const PREFERENCES = ['accept', 'accept-language'] as const;
+/** Browsers send some 150 characters. 16 KiB, as long as headers may be, take tens of milliseconds. */
+const LONGEST_PREFERENCE = 1_024;
+
+/** Disregards longer preferences, as RFC 9110, 12.5 allows: the answer is what it would be without them. */
+const dropLongPreferences = ({ headers }: Request, _response: Response, next: NextFunction): void => {
+  for (const name of PREFERENCES) if ((headers[name]?.length ?? 0) > LONGEST_PREFERENCE) delete headers[name];
+  next();
+};
 
 const logRequests =
   (log: Logger) =>

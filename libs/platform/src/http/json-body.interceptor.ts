@@ -10,16 +10,15 @@ const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
 /** The methods whose content has a meaning; the content of others is ignored (RFC 9110, 9.3.1). */
 const METHODS = ['POST', 'PATCH'];
 
-const CODING = Symbol('contentCoding');
-type Coded = Request & { [CODING]?: string };
+const coded = new WeakSet<Request>();
 
 /**
  * Hides the body's content coding from the parser, which would refuse it before authentication. The interceptor refuses
  * it after those checks.
  */
-export const setCodingAside = (request: Coded, _response: Response, next: NextFunction): void => {
+export const setCodingAside = (request: Request, _response: Response, next: NextFunction): void => {
   const coding = request.headers['content-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') request[CODING] = coding;
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') coded.add(request);
   delete request.headers['content-encoding'];
   next();
 };
@@ -31,7 +30,7 @@ export const setCodingAside = (request: Coded, _response: Response, next: NextFu
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const request = context.switchToHttp().getRequest<Coded>();
+    const request = context.switchToHttp().getRequest<Request>();
     const refusal = refusalOfBody(request);
     if (refusal) throw refusal;
     const body: unknown = request.body;
@@ -39,7 +38,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
     if (METHODS.includes(request.method) && Buffer.isBuffer(body) && body.length > 0) {
       const mayBeLines = takesLines(context.getHandler());
       const isLines = mayBeLines && request.is(NDJSON) !== false;
-      if (request[CODING] !== undefined || !(isLines || MEDIA_TYPES.some((type) => request.is(type)))) {
+      if (coded.has(request) || !(isLines || MEDIA_TYPES.some((type) => request.is(type)))) {
         const types = mayBeLines ? `${MEDIA_TYPES[0]} or ${NDJSON}` : MEDIA_TYPES[0];
         throw new Problem('unsupported_media_type', { detail: `Send ${types}, uncompressed` });
       }

@@ -12,12 +12,11 @@ import type { Logger } from 'pino';
 import { isDependencyAway, isStoreAway } from '#event-sourcing/store/errors.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
-import { allowedMethods } from './allowed-methods.js';
-import { setAsked } from './asked.js';
 import { admissionOf } from './admission.js';
-import { Problem, type ProblemCode } from './problem.js';
+import { setAsked } from './final-status.js';
+import { Problem, sendProblem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
-import { sendProblem } from './send-problem.js';
+import { allowedMethods } from './route-of.js';
 
 /** The only place that turns errors into problems. It logs causes and never sends them. */
 @Catch()

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 type ProblemKind = readonly [status: number, title: string, detail?: string];
 
 /**
@@ -158,6 +160,16 @@ export const problemBody = (problem: Problem, requestId: string, room = new Erro
 
 /** The link to the page that explains a problem (RFC 8288), because its `type` is a URN, which no browser opens. */
 export const helpOf = ({ code }: Pick<Problem, 'code'>): string => `</docs/errors/${code}>; rel="help"`;
+
+/** Writes a problem as the answer, replacing any answer already started. */
+export const sendProblem = (response: ServerResponse, problem: Problem, requestId: string): void => {
+  for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);
+  response.statusCode = problem.status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Link', helpOf(problem));
+  response.end(JSON.stringify(problemBody(problem, requestId)));
+};
 
 /** Most field errors of one problem. Who sends more has more to mend than a list can say. */
 export const MOST_ERRORS = 100;

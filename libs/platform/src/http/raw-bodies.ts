@@ -41,11 +41,10 @@ export interface BodyLimits {
   readonly bulkLimit: number;
 }
 
-const REFUSAL = Symbol('refusal');
-type WithBody = Request & { [REFUSAL]?: Problem };
+const refusals = new WeakMap<Request, Problem>();
 
 /** Why the body was not read; to be answered once the guards have passed the request. */
-export const refusalOfBody = (request: Request): Problem | null => (request as WithBody)[REFUSAL] ?? null;
+export const refusalOfBody = (request: Request): Problem | undefined => refusals.get(request);
 
 /**
  * Reads bodies as bytes. A bulk larger than an ordinary body is read only for a caller whose key may order, since a header
@@ -121,7 +120,7 @@ export const rawBodies = (
     }
     read(request, response, scope)
       .then((body) => {
-        if (body instanceof Problem) (request as WithBody)[REFUSAL] = body;
+        if (body instanceof Problem) refusals.set(request, body);
         else if (body) request.body = body;
         if (!request.destroyed || body) next();
       })

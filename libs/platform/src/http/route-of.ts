@@ -1,5 +1,40 @@
-import type { Request } from 'express';
+import type { Application, Request } from 'express';
+
+interface RouterLayer {
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): boolean;
+}
+
+const UNMATCHED = 'unmatched';
 
 /** The route pattern of a request, such as `/api/v1/readings/:readingId`; never a path, which contains ids. */
 export const routeOf = (request: Request): string =>
-  (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
+  (request.route as { path?: string } | undefined)?.path ?? UNMATCHED;
+
+/** The same, also of a request that was refused before routing, such as one that is too large. */
+export const patternOf = (request: Request): string => {
+  const route = routeOf(request);
+  if (route !== UNMATCHED) return route;
+  const method = request.method.toLowerCase();
+  try {
+    return routesAt(request.app, request.path).find(({ methods }) => methods[method])?.path ?? route;
+  } catch {
+    // The path does not decode.
+    return route;
+  }
+};
+
+/** The methods that the application's routes accept at a path, upper case and sorted; none when the path is unknown. */
+export const allowedMethods = (app: Application, path: string): readonly string[] => {
+  const names = routesAt(app, path).flatMap(({ methods }) => Object.keys(methods));
+  const methods = new Set(names.map((name) => name.toUpperCase()));
+  if (methods.has('GET')) methods.add('HEAD');
+  methods.delete('_ALL');
+  return [...methods].sort();
+};
+
+/** Read from the router itself, so that it always matches what is served. */
+const routesAt = ({ router }: Application, path: string) =>
+  (router as unknown as { stack: readonly RouterLayer[] }).stack.flatMap((layer) =>
+    layer.route && layer.match(path) ? [layer.route] : [],
+  );

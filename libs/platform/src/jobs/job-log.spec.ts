@@ -28,20 +28,16 @@ describe('the log of jobs', () => {
     const error = new Error('the store is away');
     for (let attempt = 1; attempt < 20; attempt += 1) for (const id of [1, 2]) fails(id, attempt, error);
     expect(lines).toEqual([
-      {
+      expect.objectContaining({
         level: 'error',
-        message: 'a job failed; it is tried again',
-        component: 'jobs',
-        task: 'readings.generate',
         jobId: '1',
         attempt: 1,
         maxAttempts: 25,
-        requestId: 'req_1',
-        readingId: 'r1',
         times: 1,
         err: error,
-      },
+      }),
     ]);
+    expect(lines[0]).toMatchObject({ task: 'readings.generate', requestId: 'req_1', readingId: 'r1' });
   });
 
   it('has each failure of another kind, and each job that has no attempts left', () => {

@@ -11,7 +11,7 @@ import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 import { NotDueYet } from './not-due-yet.js';
-import { addJob, handleJobs, jobKind, removeJob, startJobs, type JobPayload } from './job.js';
+import { addJob, handleJobs, jobKind, removeJob, runJobs, type JobPayload } from './job.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
 const PART = jobKind('part', GREET.payload);
@@ -20,6 +20,7 @@ type Greet = z.infer<typeof GREET.payload>;
 let postgres: StartedPostgres;
 let pool: pg.Pool;
 let stops: (() => Promise<void>)[] = [];
+const silent = pino({ level: 'silent' });
 
 beforeAll(async () => {
   postgres = await freshDatabase();
@@ -40,26 +41,20 @@ afterEach(async () => {
 
 const run = ({ text, values }: Statement) => pool.query(text, values as unknown[]);
 
-const start = async (
+/** @returns a function that stops it */
+const start = (
   handle: (payload: Greet, signal: AbortSignal) => Promise<void>,
   time: Pick<TrustedTime, 'isTrusted'> = AGREEING,
   from: pg.Pool = pool,
-): Promise<{ stop: () => Promise<void> }> => {
+): (() => Promise<void>) => {
   const abort = new AbortController();
-  const runner = await startJobs(from, [handleJobs(GREET, handle)], {
-    concurrency: 2,
-    time,
-    log: pino({ level: 'silent' }),
-    signal: abort.signal,
-  });
-  let stopped: Promise<void> | undefined;
-  const stop = () =>
-    (stopped ??= (async () => {
-      abort.abort();
-      await runner.stop();
-    })());
+  const running = runJobs(from, [handleJobs(GREET, handle)], 2, time, silent).run(abort.signal);
+  const stop = async () => {
+    abort.abort();
+    await running;
+  };
   stops.push(stop);
-  return { stop };
+  return stop;
 };
 
 const eventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
@@ -194,13 +189,6 @@ describe('addJob', () => {
       expect(await next(7)).toEqual(['begins1', 'ends1', 'neighbour1', 'ends2', 'begins2', 'ends3', 'ends4']);
     });
 
-    it('serves bulks of a workspace after what it has waiting', async () => {
-      await order('own', 'ws_a', 2);
-      await order('bulk', 'ws_a', 2, { isBulk: true });
-      await order('b', 'ws_b', 3);
-      expect(await next(7)).toEqual(['own1', 'b1', 'own2', 'b2', 'bulk1', 'b3', 'bulk2']);
-    });
-
     it('can be taken at once when nobody waits, whatever a workspace had before', async () => {
       await order('a', 'ws_a', 500);
       await serve(500);
@@ -208,16 +196,6 @@ describe('addJob', () => {
       const { rows } = await pool.query('select run_at <= now() as due from graphile_worker._private_jobs');
       expect(rows).toEqual([{ due: true }]);
     });
-  });
-
-  it('is part of the transaction that requires it', async () => {
-    const { text, values } = addJob(GREET, {});
-    const failing = transaction(pool, async (client) => {
-      await client.query(text, values as unknown[]);
-      throw new RangeError('no');
-    });
-    await expect(failing).rejects.toThrow(RangeError);
-    expect(await waiting()).toEqual([]);
   });
 });
 
@@ -234,19 +212,12 @@ describe('handleJobs', () => {
   });
 });
 
-describe('removeJob', () => {
-  it('removes a waiting job, and accepts that there is none', async () => {
-    await run(addJob(GREET, {}, { key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
-    await run(removeJob('k'));
-    await run(removeJob('k'));
-    expect(await waiting()).toEqual([]);
-  });
-
-  it('removes several in one statement', async () => {
-    for (const key of ['a', 'b', 'c']) await run(addJob(GREET, {}, { key }));
-    await transaction(pool, (client) => runSteps(client, ['a', 'none', 'c'].map(removeJob)));
-    expect((await waiting()).map(({ key }) => key)).toEqual(['b']);
-  });
+it('removeJob removes waiting jobs, also several in one statement, and accepts that there is none', async () => {
+  for (const key of ['a', 'b', 'c', 'd']) await run(addJob(GREET, {}, { key }));
+  await run(removeJob('d'));
+  await run(removeJob('d'));
+  await transaction(pool, (client) => runSteps(client, ['a', 'none', 'c'].map(removeJob)));
+  expect((await waiting()).map(({ key }) => key)).toEqual(['b']);
 });
 
 /** The pool, whose statements fail once when they contain the text. */
@@ -276,40 +247,31 @@ const failingOnce = (text: string): pg.Pool => {
   });
 };
 
-describe('startJobs', () => {
+describe('runJobs', () => {
   it.each(['_private_tasks as tasks (identifier)', 'locked_by = $1::text', 'migrations'])(
     'runs jobs although the database fails as it starts, in a statement with "%s"',
     async (text) => {
       const done: unknown[] = [];
       await run(addJob(GREET, { nr: 1 }));
-      await start(async ({ nr }) => void done.push(nr), AGREEING, failingOnce(text));
+      start(async ({ nr }) => void done.push(nr), AGREEING, failingOnce(text));
       await eventually(() => done.length === 1);
-      expect(done).toEqual([1]);
     },
   );
 
-  it('runs jobs once, both waiting and new ones', async () => {
+  it('runs waiting and new jobs once, and leaves one alone until its time', async () => {
     const done: unknown[] = [];
     await run(addJob(GREET, { nr: 1 }));
-    await start(async ({ nr }) => void done.push(nr));
+    await run(addJob(GREET, { nr: 0 }, { runAt: '2100-01-01T00:00:00.000Z' }));
+    start(async ({ nr }) => void done.push(nr));
     await run(addJob(GREET, { nr: 2 }));
-    await eventually(async () => done.length === 2 && (await waiting()).length === 0);
+    await eventually(async () => done.length === 2 && (await waiting()).length === 1);
     expect(done.toSorted()).toEqual([1, 2]);
-  });
-
-  it('leaves a job alone until its time', async () => {
-    const done: unknown[] = [];
-    await run(addJob(GREET, { nr: 1 }, { runAt: '2100-01-01T00:00:00.000Z' }));
-    await run(addJob(GREET, { nr: 2 }));
-    await start(async ({ nr }) => void done.push(nr));
-    await eventually(async () => done.length > 0 && (await waiting()).length === 1);
-    expect(done).toEqual([2]);
   });
 
   it('returns a failed job to the queue, and retries it', async () => {
     const attempts: unknown[] = [];
     await run(addJob(GREET, {}, { key: 'k' }));
-    await start(async () => {
+    start(async () => {
       attempts.push((await waiting())[0]?.attempts);
       if (attempts.length === 1) throw new RangeError('not yet');
     });
@@ -324,7 +286,7 @@ describe('startJobs', () => {
   ] as const)('puts off a job %s, without counting an attempt', async (_, time, failure, [least, most]) => {
     let tries = 0;
     await run(addJob(GREET, { nr: 7 }, { key: 'k', maxAttempts: 3, priority: 4 }));
-    await start(async () => {
+    start(async () => {
       tries += 1;
       if (failure) throw failure;
     }, time);
@@ -348,13 +310,13 @@ describe('startJobs', () => {
     let finished = false;
     let begun = false;
     await run(addJob(GREET, {}));
-    const runner = await start(async (_, signal) => {
+    const stop = start(async (_, signal) => {
       begun = true;
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       finished = true;
     });
     await eventually(() => begun);
-    await runner.stop();
+    await stop();
     expect(finished).toBe(true);
     // Its row disappears when its connection returns to the pool, which the end of the process waits for.
     await eventually(async () => (await waiting()).length === 0);

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobHelpers, Runner, WorkerEvents } from 'graphile-worker';
+import type { JobHelpers, WorkerEvents } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -10,6 +10,7 @@ import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
+import type { WorkLoop } from '../work/work-registry.js';
 import { JobLog } from './job-log.js';
 import { NotDueYet } from './not-due-yet.js';
 
@@ -171,61 +172,66 @@ export const handleJobs = <Payload extends JobPayload>(
 const RESTART_PAUSE_MS = 500;
 
 /**
- * Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. A job that meets
- * clocks that differ, or whose time has not come, returns to the queue without losing an attempt.
+ * Takes jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY) until the signal aborts; then waits for running ones. A job
+ * that meets clocks that differ, or whose time has not come, returns to the queue without losing an attempt.
+ * @param concurrency jobs at a time
  */
-export const startJobs = async (
+export const runJobs = (
   pool: Pool,
   tasks: readonly JobTask[],
-  options: { concurrency: number; time: Pick<TrustedTime, 'isTrusted'>; log: Logger; signal: AbortSignal },
-): Promise<Runner> => {
-  const { Logger: JobLogger, run } = await import('./graphile-worker.js');
-  const taskList = Object.fromEntries(
-    tasks.map(({ task, attributes, handle }) => [
-      task,
-      (payload: unknown, helpers: JobHelpers) =>
-        postponed(pool, helpers, async () => {
-          if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
-          await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
-        }),
-    ]),
-  );
-  const log = new JobLog(options.log);
-  const logger = new JobLogger(() => (level: string, message, details) => log.say(level, message, details));
-  for (;;) {
-    const events: WorkerEvents = new EventEmitter();
-    const isWorking = firstAnswer(events, options.signal);
-    const runner = await run({
-      pgPool: pool,
-      concurrency: options.concurrency,
-      noHandleSignals: true,
-      pollInterval: 1_000,
-      gracefulShutdownAbortTimeout: 5_000,
-      taskList,
-      logger,
-      events,
-    }).catch((error: unknown) => {
-      if (!isDependencyAway(error) || options.signal.aborted) throw error;
-      log.waits('the job queue is not available yet; starting again', error);
-      return null;
-    });
-    if (!runner) {
-      await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
-      continue;
+  concurrency: number,
+  time: Pick<TrustedTime, 'isTrusted'>,
+  logger: Logger,
+): WorkLoop => ({
+  name: 'jobs',
+  role: 'jobs',
+  async run(signal) {
+    // Most programs only add jobs.
+    const { Logger: JobLogger, run } = await import('graphile-worker');
+    const taskList = Object.fromEntries(
+      tasks.map(({ task, attributes, handle }) => [
+        task,
+        (payload: unknown, helpers: JobHelpers) =>
+          postponed(pool, helpers, async () => {
+            if (!(await time.isTrusted())) throw new ClockUntrusted('the clocks differ');
+            await traced(task, payload, attributes(payload), () => handle(payload, signal));
+          }),
+      ]),
+    );
+    const log = new JobLog(logger);
+    while (!signal.aborted) {
+      const events: WorkerEvents = new EventEmitter();
+      const answer = firstAnswer(events, signal);
+      const runner = await run({
+        pgPool: pool,
+        concurrency,
+        noHandleSignals: true,
+        pollInterval: 1_000,
+        gracefulShutdownAbortTimeout: 5_000,
+        taskList,
+        logger: new JobLogger(() => (level: string, message, details) => log.say(level, message, details)),
+        events,
+      }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        if (!isDependencyAway(error)) throw error;
+        log.waits('the job queue is not available yet; starting again', error);
+        return null;
+      });
+      if (runner) {
+        const isWorking = await answer;
+        if (isWorking && !signal.aborted)
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
+        const stopped = runner.stop().then(() => runner.promise);
+        if (isWorking) return stopped;
+        await stopped.catch(() => undefined);
+        // A runner keeps the error of its first look for good (0.17): it would never take a job, and log nothing.
+        log.waits('the first look for jobs failed; starting again', undefined);
+      }
+      await delay(RESTART_PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
-    const stop = runner.stop.bind(runner);
-    // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
-    runner.stop = async (reason) => {
-      await stop(reason);
-      await runner.promise;
-    };
-    if (await isWorking) return runner;
-    // A runner keeps the error of its first look for good (0.17): it would never take a job, and log nothing.
-    log.waits('the first look for jobs failed; starting again', undefined);
-    await runner.stop().catch(() => undefined);
-    await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
-  }
-};
+  },
+});
 
 /** Whether the first look for a job got an answer; also true when the work is to end anyway. */
 const firstAnswer = (events: WorkerEvents, signal: AbortSignal): Promise<boolean> =>

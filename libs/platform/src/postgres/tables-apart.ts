@@ -56,7 +56,7 @@ const inSchema = (text: string, from: string, to: string): string =>
 
 /** Installs the job queue anew, without jobs, when one of its tables was dropped. */
 export const makeJobTables = async (pool: pg.Pool): Promise<void> => {
-  const { runMigrations: installJobs } = await import('../jobs/graphile-worker.js');
+  const { runMigrations: installJobs } = await import('graphile-worker');
   await pool.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
   await installJobs({ pgPool: pool });
 };

@@ -1,15 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { IncomingMessage } from 'node:http';
-import type { Config } from '../config/settings.js';
+import type { Request } from 'express';
 import { Digester } from '../crypto/digest.js';
 import type { Problem } from '../http/problem.js';
 import { within } from '../async/within.js';
-import { CONFIG } from '../tokens.js';
 import { clientAddress } from './address.js';
 import { AddressBuckets } from './address-buckets.js';
-import type { RatePolicies, RatePolicy } from './policies.js';
+import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
 import { ASKED_WITHIN_MS, RATE_POLICIES } from './rate-limit.guard.js';
-import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**
@@ -25,15 +22,14 @@ export class AddressLimiter {
     private readonly limiter: RateLimiter,
     private readonly digester: Digester,
     @Inject(RATE_POLICIES) policies: RatePolicies,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'TRUSTED_PROXIES'>,
   ) {
     this.policy = policies.unauthenticated;
     this.here = new AddressBuckets(this.policy);
   }
 
   /** Counts one more request. @returns the refusal for an address that has sent too many, or null */
-  async refusal(request: IncomingMessage): Promise<Problem | null> {
-    const address = clientAddress(request, this.config.TRUSTED_PROXIES);
+  async refusal(request: Request): Promise<Problem | null> {
+    const address = clientAddress(request);
     const seconds = this.here.take(address);
     if (seconds > 0) return rateLimited(this.policy, { retryAfterSeconds: seconds });
     // An address is personal data, so a keyed digest of it names the bucket.

@@ -1,28 +1,18 @@
+import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
-import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-type Sent = Pick<IncomingMessage, 'headers'> & { readonly socket: { readonly remoteAddress?: string } };
-
 /**
- * The key of the address that a request comes from: the peer's address or, behind this many reverse proxies, the one
- * that the outermost proxy wrote into X-Forwarded-For. Ignores earlier entries, which the caller wrote. Ignores text
- * that is not an address, and then uses the address nearest to us.
+ * The key of the address that a request comes from: the peer's or, behind trusted proxies, the one that the outermost of
+ * them wrote into X-Forwarded-For, as Express finds it. Ignores text that is not an address.
  */
-export const clientAddress = (request: Sent, proxies: number): string =>
-  addressKey(outermost(request, proxies)) ?? peerOf(request);
+export const clientAddress = (request: Request): string => addressOf(request, addressKey) ?? '';
 
 /** The same address in full. `null` when there is none, as for a closed connection. */
-export const fullClientAddress = (request: Sent, proxies: number): string | null =>
-  fullAddress(outermost(request, proxies));
+export const fullClientAddress = (request: Request): string | null => addressOf(request, fullAddress);
 
-const peerOf = ({ socket }: Sent): string => socket.remoteAddress ?? '';
-
-const outermost = (request: Sent, proxies: number): string => {
-  // Several headers of the name are one list.
-  const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  return (proxies > 0 && hops.slice(-proxies).find((hop) => parse(hop) !== null)) || peerOf(request);
-};
+const addressOf = ({ ip = '', socket }: Request, read: (text: string) => string | null): string | null =>
+  read(ip) ?? read(socket.remoteAddress ?? '');
 
 /** The canonical spelling of an address: `::ffff:1.2.3.4` becomes 1.2.3.4. `null` for text that is not an address. */
 export const fullAddress = (text: string): string | null => {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/settings.js';
+import { Problem } from '../http/problem.js';
 
 /** A token bucket: `perMinute` tokens flow in evenly; `burst` is its capacity. */
 export interface RatePolicy {
@@ -38,3 +39,13 @@ const policy = (name: RatePolicy['name'], perMinute: number, part: number): Rate
   perMinute,
   burst: Math.ceil(perMinute / part),
 });
+
+/** The refusal of a request whose bucket has no token. */
+export const rateLimited = (
+  { name, perMinute, burst }: RatePolicy,
+  { retryAfterSeconds }: { readonly retryAfterSeconds: number },
+): Problem =>
+  new Problem('rate_limited', {
+    detail: `More than ${perMinute} requests a minute (${name}), or more than ${burst} at once`,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });

@@ -1,17 +1,20 @@
 import { Inject, Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication.js';
 import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
-import { setCounted } from './counted.js';
-import type { RatePolicies, RatePolicy } from './policies.js';
-import { rateLimited } from './rate-limited.js';
+import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
 import { RateLimiter, type RateVerdict } from './rate-limiter.js';
 
 export const RATE_POLICIES = Symbol('RatePolicies');
+
+/** Requests that have taken a token of their workspace, so that the limits bound their number. */
+const counted = new WeakSet<IncomingMessage>();
+export const wasCounted = (request: IncomingMessage): boolean => counted.has(request);
 
 const POLICY = 'rate:policy';
 /** Longest wait for the database (ms). */
@@ -65,15 +68,13 @@ export class RateLimitGuard implements CanActivate {
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);
-    setCounted(request);
+    counted.add(request);
     return true;
   }
 
   private async ask(request: Request, policy: RatePolicy, tokens: number): Promise<RateVerdict | null> {
     const subject = rateSubject(principalOf(request));
-    const verdict =
-      this.limiter.takeNow(subject, policy) ??
-      (await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy)));
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
     if (!verdict)
       this.log.warn(
         { requestId: requestIdOf(request) },

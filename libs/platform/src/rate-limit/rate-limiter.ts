@@ -68,7 +68,7 @@ export class RateLimiter {
   }
 
   /** Takes one of the tokens taken in advance; `null`: there is none. */
-  takeNow(subject: string, policy: RatePolicy): RateVerdict | null {
+  private takeNow(subject: string, policy: RatePolicy): RateVerdict | null {
     const share = this.shareOf(`${policy.name} ${subject}`);
     if (share.tokens < 1 || share.until <= this.clock.now()) return null;
     share.tokens -= 1;

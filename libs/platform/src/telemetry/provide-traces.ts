@@ -6,15 +6,6 @@ import * as sdk from '@opentelemetry/sdk-trace';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
-
 /**
  * Registers the SDK of OpenTelemetry for this process.
  * @returns a function that sends the last spans
@@ -34,21 +25,22 @@ export const provideTraces = (serviceName: string, environment: Environment): ((
   return () => provider.shutdown();
 };
 
-const samplerOf = (environment: Environment) => {
+/** Those of the specification; `parentbased_` before one also heeds the parent of a span. */
+const SAMPLERS: Readonly<Record<string, (argument: string | undefined) => sdk.Sampler>> = {
+  always_on: () => new sdk.AlwaysOnSampler(),
+  always_off: () => new sdk.AlwaysOffSampler(),
+  traceidratio: (argument) => new sdk.TraceIdRatioBasedSampler(ratioOf(argument)),
+};
+
+const samplerOf = (environment: Environment): sdk.Sampler => {
   const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
-  if (!SAMPLERS.some((known) => known === name)) {
-    throw new Error(`OTEL_TRACES_SAMPLER must be one of ${SAMPLERS.join(', ')}`);
+  const of = SAMPLERS[name.replace(/^parentbased_/, '')];
+  if (!of) {
+    const known = Object.keys(SAMPLERS).flatMap((one) => [one, `parentbased_${one}`]);
+    throw new Error(`OTEL_TRACES_SAMPLER must be one of ${known.join(', ')}`);
   }
-  const [root, isParentBased] = name.startsWith('parentbased_')
-    ? [name.slice('parentbased_'.length), true]
-    : [name, false];
-  const sampler =
-    root === 'always_on'
-      ? new sdk.AlwaysOnSampler()
-      : root === 'always_off'
-        ? new sdk.AlwaysOffSampler()
-        : new sdk.TraceIdRatioBasedSampler(ratioOf(environment['OTEL_TRACES_SAMPLER_ARG']));
-  return isParentBased ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
+  const root = of(environment['OTEL_TRACES_SAMPLER_ARG']);
+  return name.startsWith('parentbased_') ? new sdk.ParentBasedSampler({ root }) : root;
 };
 
 const ratioOf = (text: string | undefined): number => {

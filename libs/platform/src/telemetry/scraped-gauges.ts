@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { sharedAnswer } from '../async/shared-answer.js';
 import { within } from '../async/within.js';
 
 export interface Sample {
@@ -36,19 +37,11 @@ export const scrapedGauges = <N extends string>(
       registers: [registry],
     });
   failures.inc({ read: name }, 0);
-  let latest: {
-    readonly at: number;
-    readonly samples: Promise<Partial<Record<N, readonly Sample[]>> | null>;
-  } | null = null;
-  const fresh = () => {
-    if (latest && performance.now() - latest.at < FRESH_MS) return latest.samples;
-    const samples = within(READ_WITHIN_MS, read()).then((found) => {
-      if (found === null) failures.inc({ read: name });
-      return found;
-    });
-    latest = { at: performance.now(), samples };
-    return samples;
-  };
+  const fresh = sharedAnswer(FRESH_MS, async () => {
+    const found = await within(READ_WITHIN_MS, read());
+    if (found === null) failures.inc({ read: name });
+    return found;
+  });
   for (const [metric, { help, labelNames = [] }] of Object.entries<GaugeDefinition>(definitions)) {
     new Gauge({
       name: metric,

@@ -1,12 +1,12 @@
 import { RequestMethod, type INestApplication, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { ACCEPTS_KEY } from '../../auth/authentication.js';
 import type { NeededScopes } from '../../auth/scopes.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
 import type { CodeWithStatus, ProblemCode } from '../problem.js';
-import { ignoresParameters } from '../known-parameters.interceptor.js';
+import { ignoresParameters, namesRead } from '../known-parameters.interceptor.js';
 import { MEDIA_TYPES } from '../accept.guard.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 
@@ -61,7 +61,10 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     accepts: reflector.getAllAndOverride<Route['accepts']>(ACCEPTS_KEY, targets),
     keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
     ignoresParameters: ignoresParameters(controller),
-    reads: readBy(controller, handler.name),
+    // Not from types: compilers emit different metadata for `string | undefined`.
+    reads: namesRead(controller, handler.name, RouteParamtypes.HEADERS, RouteParamtypes.QUERY).map((name) =>
+      name.toLowerCase(),
+    ),
     refusesInWords:
       reflector.getAllAndOverride<string[] | undefined>(MEDIA_TYPES, targets)?.includes('text/html') ?? false,
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
@@ -69,18 +72,6 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     ),
   };
 };
-
-/** Stated here because compilers emit different metadata for `string | undefined`. */
-const readBy = (controller: Type<unknown>, handler: string): readonly string[] => {
-  const declared = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler) ?? {}) as Readonly<
-    Record<string, { readonly index: number; readonly data: unknown }>
-  >;
-  return Object.entries(declared)
-    .filter(([key]) => READ_KINDS.includes(Number.parseInt(key, 10)))
-    .sort(([, a], [, b]) => a.index - b.index)
-    .flatMap(([, { data }]) => (typeof data === 'string' ? [data.toLowerCase()] : []));
-};
-const READ_KINDS: readonly number[] = [RouteParamtypes.HEADERS, RouteParamtypes.QUERY];
 
 const joined = (...parts: readonly string[]): string =>
   `/${parts
