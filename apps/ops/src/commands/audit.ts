@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import ipaddr from 'ipaddr.js';
-import type { AuditRecord } from '#platform/audit/audit-record.js';
+import type { AuditRecord } from '#platform/audit/audit-records.js';
 import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { OpsError } from '../ops-error.js';

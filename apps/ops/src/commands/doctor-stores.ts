@@ -18,7 +18,7 @@ import { MOST_APPEND_BYTES, type EventStore } from '#event-sourcing/store/event-
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import { ADVICE, type FaultKind } from '#platform/fault/fault.js';
+import { adviceOn, type FaultKind } from '#platform/fault/fault.js';
 import { pendingMigrations } from '#platform/postgres/pending-migrations.js';
 import { roleStanding } from '#platform/postgres/role-standing.js';
 import { POSTGRES_LEAST, POSTGRES_TESTED } from '#platform/postgres/server-version.js';
@@ -109,7 +109,8 @@ export const checkPostgres = async (pool: Pool): Promise<Verdict> => {
   );
   const { version, number, checksums, size, encoding, sortedBy, sortsBy } = rows[0]!;
   const message = `PostgreSQL ${version}, database of ${size}`;
-  if (number < POSTGRES_LEAST) return failure(`${message}, is too old`, ADVICE.unsupported, 'unsupported');
+  if (number < POSTGRES_LEAST)
+    return failure(`${message}, is too old`, adviceOn('unsupported'), 'unsupported');
   if (encoding !== 'UTF8')
     return failure(
       `${message}, in ${encoding}: it cannot store every text`,
@@ -516,7 +517,7 @@ export const checkConnections = async (
   const { server, own, open, processes } = rows[0]!;
   const wanted = processes * (DATABASE_POOL_SIZE + LISTENING);
   const message = `${open} of ${server} are open; ${processes} processes may open ${wanted} of ${own}`;
-  return wanted > own || open > FULL * server ? warning(message, ADVICE.overloaded) : ok(message);
+  return wanted > own || open > FULL * server ? warning(message, adviceOn('overloaded')) : ok(message);
 };
 
 /**

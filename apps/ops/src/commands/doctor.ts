@@ -10,7 +10,7 @@ import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
-import { ADVICE, faultOf } from '#platform/fault/fault.js';
+import { adviceOn, faultOf } from '#platform/fault/fault.js';
 import { stuckJobs } from '#platform/jobs/stuck-jobs.js';
 import { printable } from '#platform/text/printable.js';
 import { ABSENT_AFTER_MS, missingRoles } from '#platform/time/heartbeat.js';
@@ -117,7 +117,7 @@ const examine = async ({ name, needs, run }: Check, session: Session): Promise<r
   const verdictOf = (error: unknown): Verdict => {
     const message = error instanceof Error ? error.message : 'failed';
     if (error instanceof TooLate)
-      return failure(message, ADVICE.absent, needs.length > 0 ? 'absent' : undefined);
+      return failure(message, adviceOn('absent'), needs.length > 0 ? 'absent' : undefined);
     const fault = needs.length > 0 ? faultOf(error) : null;
     if (fault) return failure(fault.message, fault.advice, fault.kind);
     return failure(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { auditRetention } from '#platform/audit/audit-retention.js';
+import { auditRetention } from '#platform/audit/audit-records.js';
 import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { LookAtTestReadings } from '#readings/contracts/index.js';

@@ -1,7 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import type { AuditLoss, AuditRecord } from './audit-record.js';
+import type { Config } from '../config/settings.js';
+import type { Retention } from '../retention/retention.js';
+import { heldRows, inSteps } from '../retention/rows.js';
+
+/** One request, or several similar refusals within a minute. Only ids, no personal data. */
+export interface AuditRecord {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** UUID: the request id without its `req_`. */
+  readonly requestId: string;
+  readonly requests: number;
+  /** Of HTTP; `OPS` for a command of an operator, whose name is the route. */
+  readonly method: string;
+  /** The pattern of the route, never the path. */
+  readonly route: string;
+  /** HTTP status; 499 when the caller disconnected before the answer. */
+  readonly status: number;
+  readonly workspaceId: string | null;
+  /** `apiKey:<keyId>`, `user:<subject>`, `bearer`, `link:<linkId>` or `operator:<name>`; `null` when no caller was authenticated. */
+  readonly actor: string | null;
+  readonly address: string | null;
+  readonly readingId: string | null;
+  /** Whether the answer contained personal data. */
+  readonly personal: boolean;
+}
+
+/** Requests without a record. Times in milliseconds since the epoch. */
+export interface AuditLoss {
+  readonly since: number;
+  readonly until: number;
+  readonly requests: number;
+}
 
 export interface AuditFilter {
   readonly readingId?: string;
@@ -129,3 +160,31 @@ const fromRow = ({ at, request_id, workspace_id, reading_id, ...row }: Row): Aud
   workspaceId: workspace_id,
   readingId: reading_id,
 });
+
+const FORGOTTEN_AT_ONCE = 5_000;
+
+/** Audit records, with the notes of requests that have none. */
+export const auditRetention = (
+  pool: Pool,
+  { AUDIT_RETENTION_DAYS: days }: Pick<Config, 'AUDIT_RETENTION_DAYS'>,
+): Retention => {
+  const records = new AuditRecords(pool);
+  return {
+    kind: 'audit',
+    what: 'audit records: who requested what',
+    setting: 'AUDIT_RETENTION_DAYS',
+    days,
+    graceDays: 0,
+    held: (before) => heldRows(pool, { table: 'platform.audit_record', at: 'at' }, before),
+    async forget(before, signal, onStep) {
+      const removed = await inSteps(
+        FORGOTTEN_AT_ONCE,
+        signal,
+        () => records.forget(before, FORGOTTEN_AT_ONCE),
+        onStep,
+      );
+      await records.forgetLosses(before);
+      return { removed, keptSince: before };
+    },
+  };
+};

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { EventEmitter } from 'node:events';
 import { setIdentified } from '../auth/authentication.js';
 import { auditRequests } from './audit-requests.js';
-import type { AuditRecord } from './audit-record.js';
+import type { AuditRecord } from './audit-records.js';
 import { setGivesPersonalData } from './personal-data.js';
 
 const ORDERS = { parameter: 'orderId', path: '/api/v1/orders' };

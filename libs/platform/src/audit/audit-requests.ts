@@ -10,7 +10,7 @@ import { wasCounted } from '../rate-limit/rate-limit.guard.js';
 import { printable } from '../text/printable.js';
 import { isUuid } from '../text/uuid.js';
 import type { AuditedResource } from '../manifest.js';
-import type { AuditRecord } from './audit-record.js';
+import type { AuditRecord } from './audit-records.js';
 import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
 

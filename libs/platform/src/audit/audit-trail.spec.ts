@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Registry } from 'prom-client';
-import type { AuditLoss, AuditRecord } from './audit-record.js';
+import type { AuditLoss, AuditRecord } from './audit-records.js';
 import { AuditTrail } from './audit-trail.js';
 
 const BUFFER = 20;

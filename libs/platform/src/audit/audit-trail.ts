@@ -1,17 +1,15 @@
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#event-sourcing/core/clock.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { within } from '../async/within.js';
 import { readGauge } from '../telemetry/process-metrics.js';
-import type { AuditRecord } from './audit-record.js';
-import type { AuditRecords } from './audit-records.js';
+import type { AuditLoss, AuditRecord, AuditRecords } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';
 
 /** Records per statement. */
 const AT_ONCE = 500;
 const LONGEST_PAUSE_MS = 5_000;
-/** Minimum interval between two log entries of the same message (ms). */
-const COMPLAIN_EVERY_MS = 60_000;
 /** At shutdown, waiting records are written within this time or lost (ms). */
 const LAST_WRITE_WITHIN_MS = 1_500;
 const UNAUTHENTICATED = 401;
@@ -37,11 +35,11 @@ export class AuditTrail {
    * credentials, what else anyone can cause, what known callers cause.
    */
   private readonly refusals: Readonly<Record<'limited' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
-  private loss: { since: number; until: number; requests: number } | null = null;
+  private loss: AuditLoss | null = null;
   private writing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private pauseMs = WRITE_EVERY_MS;
-  private readonly complainedAt = new Map<string, number>();
+  private readonly complaints = new Recurring();
   private readonly written: Counter;
   private readonly lost: Counter;
   private readonly counted: Counter;
@@ -153,10 +151,7 @@ export class AuditTrail {
         const { loss } = this;
         this.loss = null;
         await this.records.addLoss(loss).catch((error: unknown) => {
-          this.loss = {
-            ...loss,
-            ...(this.loss && { until: this.loss.until, requests: loss.requests + this.loss.requests }),
-          };
+          this.note(loss);
           throw error;
         });
       }
@@ -169,46 +164,39 @@ export class AuditTrail {
 
   private async writeSome(): Promise<void> {
     const batch = this.waiting.slice(0, AT_ONCE);
-    try {
-      await this.records.add(batch);
-    } catch (error) {
-      if (!isFaultOfData(error)) throw error;
-      await this.writeOneByOne(batch);
-      return;
-    }
+    await this.store(batch);
     this.waiting.splice(0, batch.length);
-    this.written.inc(batch.length);
   }
 
-  /** Writes record by record, because one that PostgreSQL rejects must not block the others. */
-  private async writeOneByOne(batch: readonly AuditRecord[]): Promise<void> {
-    for (const record of batch) {
-      try {
-        await this.records.add([record]);
-        this.written.inc();
-      } catch (error) {
-        if (!isFaultOfData(error)) throw error;
-        this.lose(1, error);
-      }
-      this.waiting.shift();
+  private async store(batch: readonly AuditRecord[]): Promise<void> {
+    try {
+      await this.records.add(batch);
+      this.written.inc(batch.length);
+    } catch (error) {
+      if (!isFaultOfData(error)) throw error;
+      if (batch.length === 1) return this.lose(1, error);
+      // One that PostgreSQL rejects must not block the others.
+      for (const record of batch) await this.store([record]);
     }
   }
 
   private lose(requests: number, error?: unknown): void {
     const now = this.clock.now();
-    this.loss = {
-      since: this.loss?.since ?? now,
-      until: now,
-      requests: (this.loss?.requests ?? 0) + requests,
-    };
+    this.note({ since: now, until: now, requests });
     this.lost.inc(requests);
-    this.complain(this.loss.requests, 'requests without an audit record', error);
+    this.complain(this.loss!.requests, 'requests without an audit record', error);
+  }
+
+  private note({ since, until, requests }: AuditLoss): void {
+    this.loss = {
+      since: Math.min(since, this.loss?.since ?? since),
+      until: Math.max(until, this.loss?.until ?? until),
+      requests: requests + (this.loss?.requests ?? 0),
+    };
   }
 
   private complain(count: number, message: string, error?: unknown): void {
-    const now = this.clock.now();
-    if (now - (this.complainedAt.get(message) ?? -Infinity) < COMPLAIN_EVERY_MS) return;
-    this.complainedAt.set(message, now);
+    if (this.complaints.happened(message) === 0) return;
     this.log.error({ count, reason: error instanceof Error ? error.message : undefined }, message);
   }
 }

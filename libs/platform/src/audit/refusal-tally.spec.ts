@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AuditRecord } from './audit-record.js';
+import type { AuditRecord } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';
 
 const MINUTE = 60_000;

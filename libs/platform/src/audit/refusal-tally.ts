@@ -1,4 +1,4 @@
-import type { AuditRecord } from './audit-record.js';
+import type { AuditRecord } from './audit-records.js';
 
 const WINDOW_MS = 60_000;
 /** Refusals of one sender per minute that get a record each. */
@@ -26,21 +26,23 @@ export class RefusalTally {
   take(record: AuditRecord): AuditRecord | null {
     const { actor, address, route, status } = record;
     const sender = actor ?? address ?? '';
-    if (this.isSpent(sender, OWN_RECORDS)) {
-      const own = `${sender} ${status}`;
-      if (this.counted.has(own)) this.count(own, record);
-      else if (this.isSpent(sender, RECORDS_OF_SENDER))
-        this.count(`${SEVERAL} ${route} ${status}`, {
-          ...record,
-          workspaceId: null,
-          actor: null,
-          address: null,
-        });
-      else this.count(own, record, sender);
-      return null;
+    if (!this.isSpent(sender, OWN_RECORDS)) {
+      this.spend(sender);
+      return record;
     }
-    this.spend(sender);
-    return record;
+    const own = `${sender} ${status}`;
+    if (!this.counted.has(own) && this.isSpent(sender, RECORDS_OF_SENDER)) {
+      this.count(`${SEVERAL} ${route} ${status}`, {
+        ...record,
+        workspaceId: null,
+        actor: null,
+        address: null,
+      });
+    } else {
+      if (!this.counted.has(own)) this.spend(sender);
+      this.count(own, record);
+    }
+    return null;
   }
 
   get isCounting(): boolean {
@@ -68,9 +70,7 @@ export class RefusalTally {
     this.spent += 1;
   }
 
-  /** @param sender the sender of the record when it is the first of its kind */
-  private count(key: string, record: AuditRecord, sender?: string): void {
-    if (sender !== undefined) this.spend(sender);
+  private count(key: string, record: AuditRecord): void {
     const before = this.counted.get(key);
     this.counted.set(key, before ? together(before, record) : { ...record, readingId: null });
   }

@@ -1,29 +1,48 @@
 import { StoreDamaged, StoreUnavailable, isAccessDenied } from '#event-sourcing/store/errors.js';
 import { KeysUnavailable } from '../crypto/wrapping-keys.js';
 
-/**
- * - `absent`: it does not answer: stopped, starting, or another address
- * - `refused`: it refuses the login or a right
- * - `damaged`: stored bytes cannot be read
- * - `table_missing`: a table or column that this program needs does not exist
- * - `disk_full`
- * - `unsupported`: its version is too old for this program
- * - `other_installation`: it was used with another `DIGEST_KEY`
- * - `read_only`: it takes no writes: a standby, or a server that was set to read-only
- * - `overloaded`: it has too little of something else, such as connections
- */
-export const FAULT_KINDS = [
-  'absent',
-  'refused',
-  'damaged',
-  'table_missing',
-  'disk_full',
-  'unsupported',
-  'other_installation',
-  'read_only',
-  'overloaded',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
+
+/** What is wrong with a store, as a message says it, and what it means for an operator. */
+const KINDS = {
+  absent: ['does not answer', ADDRESS],
+  refused: [
+    'refuses this login or action',
+    'Check the login and the rights of its role: ops database prepare, ops event-store prepare.',
+  ],
+  damaged: [
+    'has damaged data',
+    'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
+  ],
+  table_missing: [
+    'lacks a table or column',
+    'ops doctor names what is missing, and the command that makes it again.',
+  ],
+  disk_full: ['has no disk space left', 'Free some space on its disk; everything resumes by itself.'],
+  unsupported: [
+    'is too old for this program',
+    'Upgrade it: PostgreSQL 18 is tested, and 15 is the oldest that can work.',
+  ],
+  other_installation: [
+    'was not used with this DIGEST_KEY',
+    'Give this process the DIGEST_KEY of the other processes, or the DATABASE_URL of its own installation. If that key is lost: ops keys adopt-digest-key --help.',
+  ],
+  // A standby, or a server that was set to read-only.
+  read_only: [
+    'takes no writes',
+    'DATABASE_URL must lead to the primary: promote the standby, or correct the proxy. Everything resumes by itself.',
+  ],
+  overloaded: [
+    'is out of connections or memory',
+    'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
+  ],
+} as const satisfies Readonly<Record<string, readonly [said: string, advice: string]>>;
+
+export type FaultKind = keyof typeof KINDS;
+export const FAULT_KINDS = Object.keys(KINDS) as [FaultKind, ...FaultKind[]];
+
+/** What a fault of this kind means for an operator. */
+export const adviceOn = (kind: FaultKind): string => KINDS[kind][1];
 
 /** Why a store did not do its work, and what to do about it. */
 export interface Fault {
@@ -33,8 +52,6 @@ export interface Fault {
   readonly message: string;
   readonly advice: string;
 }
-
-const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
 
 /** SQLSTATE with which a session on a PostgreSQL that is too old ends, in the class of connection exceptions. */
 export const TOO_OLD = '08V01';
@@ -63,35 +80,8 @@ const SOCKET_CALLS = /^(connect|read|write|getaddrinfo)$/;
 const CONNECTION_LOST =
   /connection terminated|timeout exceeded when trying to connect|connection error|query read timeout/i;
 
-/** What each kind means for an operator. */
-export const ADVICE: Readonly<Record<FaultKind, string>> = {
-  absent: ADDRESS,
-  refused: 'Check the login and the rights of its role: ops database prepare, ops event-store prepare.',
-  damaged: 'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
-  table_missing: 'ops doctor names what is missing, and the command that makes it again.',
-  disk_full: 'Free some space on its disk; everything resumes by itself.',
-  unsupported: 'Upgrade it: PostgreSQL 18 is tested, and 15 is the oldest that can work.',
-  other_installation:
-    'Give this process the DIGEST_KEY of the other processes, or the DATABASE_URL of its own installation. If that key is lost: ops keys adopt-digest-key --help.',
-  read_only:
-    'DATABASE_URL must lead to the primary: promote the standby, or correct the proxy. Everything resumes by itself.',
-  overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
-};
-
 const KEYS_ADVICE =
   'Does this process have the same ENCRYPTION_KEYS and KMS settings as the others? ops keys status says more.';
-
-const SAID: Readonly<Record<FaultKind, string>> = {
-  absent: 'does not answer',
-  refused: 'refuses this login or action',
-  damaged: 'has damaged data',
-  table_missing: 'lacks a table or column',
-  disk_full: 'has no disk space left',
-  unsupported: 'is too old for this program',
-  other_installation: 'was not used with this DIGEST_KEY',
-  read_only: 'takes no writes',
-  overloaded: 'is out of connections or memory',
-};
 
 /** The store's fault behind an error; `null` when the error is anything else, such as a refusal or a bug. */
 export const faultOf = (error: unknown): Fault | null => {
@@ -125,8 +115,8 @@ export const faultOf = (error: unknown): Fault | null => {
 const fault = (where: Fault['where'], kind: FaultKind, detail: string): Fault => ({
   kind,
   where,
-  message: `${where} ${SAID[kind]}${detail === '' ? '' : ` (${detail})`}`,
-  advice: ADVICE[kind],
+  message: `${where} ${KINDS[kind][0]}${detail === '' ? '' : ` (${detail})`}`,
+  advice: adviceOn(kind),
 });
 
 /** The client's own message says more than the one that the store's wrapper gives. */

@@ -1,43 +1,29 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { endBeyondHelp } from './end-beyond-help.js';
 
-/** Seconds until the process ends, given the seconds in which its connection is unusable. */
-const endsAfter = async (afterMs: number, isBeyondHelp: (second: number) => boolean): Promise<number> => {
-  let now = 0;
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+it.each<[string, number, (second: number) => boolean, number | null]>([
+  ['once it has been unusable for the given time', 30, (second) => second >= 10, 40],
+  ['counted anew after it recovered', 30, (second) => second >= 10 && second !== 35, 66],
+  ['at once when nothing probes the process', 0, (second) => second >= 10, 10],
+  ['never when it recovers', 30, (second) => second % 30 !== 0, null],
+])('A process with an unusable connection to the event store ends %s', async (_, after, isUnusable, ends) => {
+  const began = performance.now();
+  const second = () => Math.round((performance.now() - began) / 1_000);
   const connection = {
     get beyondHelp() {
-      return isBeyondHelp(now / 1_000);
+      return isUnusable(second());
     },
   };
   const stopping = new AbortController();
-  const time = {
-    now: () => now,
-    pause: async (milliseconds: number) => {
-      now += milliseconds;
-      if (now > 600_000) stopping.abort();
-      await Promise.resolve();
-    },
-  };
-  const ending = endBeyondHelp(connection, afterMs, time).run(stopping.signal);
-  const ended = await ending.then(
-    () => false,
-    (error: unknown) => (error as Error).message.includes('is unusable'),
+  const running = endBeyondHelp(connection, after * 1_000).run(stopping.signal);
+  const ended = running.then(
+    () => null,
+    () => second(),
   );
-  return ended ? now / 1_000 : Infinity;
-};
-
-describe('a process with an unusable connection to the event store', () => {
-  it('ends once it has been unusable continuously for the given time', async () => {
-    expect(await endsAfter(30_000, (second) => second >= 10)).toBe(40);
-    expect(await endsAfter(30_000, (second) => second >= 10 && second !== 35)).toBe(66);
-  });
-
-  it('ends at once when nothing probes it', async () => {
-    expect(await endsAfter(0, (second) => second >= 10)).toBe(10);
-  });
-
-  it('stays alive when the connection recovers, or never failed', async () => {
-    expect(await endsAfter(30_000, (second) => second % 30 !== 0)).toBe(Infinity);
-    expect(await endsAfter(0, () => false)).toBe(Infinity);
-  });
+  for (let passed = 0; passed < 100; passed += 1) await jest.advanceTimersByTimeAsync(1_000);
+  stopping.abort();
+  expect(await ended).toBe(ends);
 });

@@ -18,19 +18,16 @@ interface Buckets {
   charge(subject: string, policy: RatePolicy, tokens: number): Promise<number>;
 }
 
-interface Waiting {
-  readonly resolve: (allowed: boolean) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 interface Share {
   /** Tokens taken in advance and not used yet. */
   tokens: number;
   /** State of the shared bucket at the last request to it. */
   left: number;
   until: number;
-  waiting: Waiting[];
-  asking: boolean;
+  /** Requests that wait for a token. */
+  waiting: number;
+  /** The statement under way, which says how many tokens it got. */
+  asking: Promise<number> | null;
 }
 
 /** Maximum number of subjects to remember; a forgotten one simply asks the shared bucket again. */
@@ -57,22 +54,19 @@ export class RateLimiter {
 
   /** Takes one token. @throws what the buckets throw */
   async take(subject: string, policy: RatePolicy): Promise<RateVerdict> {
-    const now = this.takeNow(subject, policy);
-    if (now) return now;
     const share = this.shareOf(`${policy.name} ${subject}`);
-    const allowed = await new Promise<boolean>((resolve, reject) => {
-      share.waiting.push({ resolve, reject });
-      if (!share.asking) void this.ask(subject, policy, share);
-    });
-    return verdict(allowed, share, policy);
-  }
-
-  /** Takes one of the tokens taken in advance; `null`: there is none. */
-  private takeNow(subject: string, policy: RatePolicy): RateVerdict | null {
-    const share = this.shareOf(`${policy.name} ${subject}`);
-    if (share.tokens < 1 || share.until <= this.clock.now()) return null;
-    share.tokens -= 1;
-    return verdict(true, share, policy);
+    share.waiting += 1;
+    try {
+      while (share.tokens < 1 || share.until <= this.clock.now()) {
+        // One statement at a time: the next one covers all requests that arrive in the meantime.
+        share.asking ??= this.ask(subject, policy, share).finally(() => (share.asking = null));
+        if ((await share.asking) === 0) return verdict(false, share, policy);
+      }
+      share.tokens -= 1;
+      return verdict(true, share, policy);
+    } finally {
+      share.waiting -= 1;
+    }
   }
 
   /**
@@ -92,29 +86,16 @@ export class RateLimiter {
   private shareOf(key: string): Share {
     const known = this.shares.get(key);
     if (known) return known;
-    const share: Share = { tokens: 0, left: 0, until: 0, waiting: [], asking: false };
+    const share: Share = { tokens: 0, left: 0, until: 0, waiting: 0, asking: null };
     this.shares.set(key, share);
     return share;
   }
 
-  /** One statement at a time: the next one covers all requests that arrive in the meantime. */
-  private async ask(subject: string, policy: RatePolicy, share: Share): Promise<void> {
+  private async ask(subject: string, policy: RatePolicy, share: Share): Promise<number> {
     const advance = Math.floor((policy.perMinute / 60) * ADVANCE);
-    share.asking = true;
-    while (share.waiting.length > 0) {
-      const asked = share.waiting;
-      share.waiting = [];
-      try {
-        const { granted, left } = await this.buckets.take(subject, policy, asked.length + advance);
-        share.tokens = Math.max(0, granted - asked.length);
-        share.left = left;
-        share.until = this.clock.now() + SHARE_MS;
-        asked.forEach(({ resolve }, index) => resolve(index < granted));
-      } catch (error) {
-        for (const { reject } of asked) reject(error);
-      }
-    }
-    share.asking = false;
+    const { granted, left } = await this.buckets.take(subject, policy, share.waiting + advance);
+    Object.assign(share, { tokens: granted, left, until: this.clock.now() + SHARE_MS });
+    return granted;
   }
 }
 

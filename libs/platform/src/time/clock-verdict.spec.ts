@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Interval } from '#event-sourcing/store/server-time.js';
-import { duration, judgeClocks, type ClockReadings } from './clock-verdict.js';
+import { judgeClocks, type ClockReadings } from './clock-verdict.js';
 
 const DAY_MS = 86_400_000;
 const BOUNDS = { warnMs: 2_000, refuseMs: 10_000 };
@@ -15,20 +15,23 @@ const judge = (
 };
 
 describe('three clocks', () => {
-  it('are trusted within the bound', () => {
-    expect(judge(-1_900, { least: -1_000, most: 1_000 })).toEqual({
-      level: 'trusted',
-      apartMs: 1_900,
-      wrong: null,
-      message: 'the clocks agree',
-    });
-  });
-
-  it('cause a warning beyond the first bound, and a refusal beyond the second', () => {
-    expect(judge(2_001, 2_001).level).toBe('warning');
-    expect(judge(10_000, 10_000).level).toBe('warning');
-    expect(judge(10_001, 10_001).level).toBe('refused');
-    expect(judge(-10_001, -10_001).level).toBe('refused');
+  it.each([
+    [-1_900, { least: -1_000, most: 1_000 }, 'trusted'],
+    [2_001, 2_001, 'warning'],
+    [10_000, 10_000, 'warning'],
+    [10_001, 10_001, 'refused'],
+    [-10_001, -10_001, 'refused'],
+    // Only what is certain counts: a header is up to two seconds old, and a lower bound says nothing of a clock ahead.
+    [0, { least: -11_500, most: -9_500 }, 'warning'],
+    [0, { least: -40 * DAY_MS, most: Infinity }, 'trusted'],
+    [0, { least: 40 * DAY_MS, most: Infinity }, 'refused'],
+    // Two clocks, of which PostgreSQL's is needed.
+    [60_000, null, 'refused'],
+    [null, 0, 'unknown'],
+    [null, null, 'unknown'],
+    [null, 60_000, 'refused'],
+  ] as const)('at %j and %j from this one are %s', (postgres, eventStore, level) => {
+    expect(judge(postgres, eventStore).level).toBe(level);
   });
 
   it('show which is wrong, when the two others agree', () => {
@@ -59,26 +62,8 @@ describe('three clocks', () => {
     });
   });
 
-  it('count only for what is certain of them', () => {
-    // The header of an answer is up to two seconds old, and a lower bound says nothing of a clock that is ahead.
-    expect(judge(0, { least: -11_500, most: -9_500 }).level).toBe('warning');
-    expect(judge(0, { least: -40 * DAY_MS, most: Infinity }).level).toBe('trusted');
-    expect(judge(0, { least: 40 * DAY_MS, most: Infinity })).toMatchObject({ wrong: 'event_store' });
-  });
-});
-
-describe('two clocks', () => {
-  it('that differ show no culprit, whatever other processes report', () => {
-    expect(judge(60_000, null, [{ name: 'api', aheadMs: 0 }])).toMatchObject({
-      level: 'refused',
-      wrong: null,
-    });
-  });
-
-  it('without PostgreSQL’s decide nothing', () => {
-    expect(judge(null, 0).level).toBe('unknown');
-    expect(judge(null, null).level).toBe('unknown');
-    expect(judge(null, 60_000).level).toBe('refused');
+  it('of which there are two show no culprit, whatever other processes report', () => {
+    expect(judge(60_000, null, [{ name: 'api', aheadMs: 0 }]).wrong).toBeNull();
   });
 });
 
@@ -95,15 +80,4 @@ it('Another process that is off causes a warning here, and names it', () => {
     message:
       'the clocks agree, except for worker on b (40 days ahead of PostgreSQL), worker on c (3 minutes behind PostgreSQL)',
   });
-});
-
-it('A duration has the largest unit of which there are two', () => {
-  expect([12, 1_999, 2_000, 119_000, 7_200_000, 172_799_999].map(duration)).toEqual([
-    '12 ms',
-    '1999 ms',
-    '2 s',
-    '119 s',
-    '2 hours',
-    '48 hours',
-  ]);
 });

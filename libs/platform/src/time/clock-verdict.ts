@@ -1,9 +1,9 @@
 import type { Interval } from '#event-sourcing/store/server-time.js';
 
 /** The clocks that must agree: this process's, and those of both servers. */
-export type ClockName = 'process' | 'postgres' | 'event_store';
+type ClockName = 'process' | 'postgres' | 'event_store';
 
-export const CLOCK_TITLES: Readonly<Record<ClockName, string>> = {
+const CLOCK_TITLES: Readonly<Record<ClockName, string>> = {
   process: 'this process',
   postgres: 'PostgreSQL',
   event_store: 'the event store',
@@ -84,15 +84,6 @@ export const judgeClocks = (
   return { level, apartMs, wrong: null, message: 'the clocks agree' };
 };
 
-const BY_GRAVITY = ['trusted', 'warning', 'unknown', 'refused'] as const;
-
-/**
- * The verdict while the event store does not answer: never better than the last one with its clock. The other two clocks
- * may share the error that only the store's clock reveals.
- */
-export const withoutStore = (standing: ClockVerdict, judged: ClockVerdict): ClockVerdict =>
-  BY_GRAVITY.indexOf(judged.level) >= BY_GRAVITY.indexOf(standing.level) ? judged : standing;
-
 const described = ({ name, aheadMs }: OtherClock): string =>
   `${name} (${duration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} PostgreSQL)`;
 
@@ -115,7 +106,7 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
 ];
 
 /** A duration as a person says it: at least two of the unit. */
-export const duration = (ms: number): string => {
+const duration = (ms: number): string => {
   const [name, unit] = UNITS.find(([, one]) => ms >= 2 * one) ?? ['ms', 1];
   return `${Math.round(ms / unit)} ${name}`;
 };

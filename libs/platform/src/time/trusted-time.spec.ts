@@ -120,52 +120,17 @@ describe('the trusted time', () => {
 });
 
 describe('while the event store does not answer, the trusted time', () => {
-  const compared = async (): Promise<string> => (await time.compare()).level;
-
-  it('stays refused, and is trusted again once it answers and the clocks agree', async () => {
-    off = { process: 40 * DAY_MS, postgres: 40 * DAY_MS, store: 0 };
-    expect(await compared()).toBe('refused');
-    isStoreAway = true;
-    expect(await compared()).toBe('refused');
-    await expect(time.now()).rejects.toThrow(/the event store is 40 days behind/);
-    isStoreAway = false;
-    expect(await compared()).toBe('refused');
-    isStoreAway = true;
-    isPostgresAway = true;
-    await expect(time.compare()).rejects.toThrow(/connection terminated/);
-    isPostgresAway = false;
-    await expect(time.now()).rejects.toThrow(StoreUnavailable);
-    [isStoreAway, off] = [false, { process: 0, postgres: 0, store: 0 }];
-    expect(await compared()).toBe('trusted');
-    expect(await time.now()).toBe(START);
-  });
-
-  it('is not known at the start, and is trusted after the first answer, whether or not it shows a clock', async () => {
-    isStoreAway = true;
-    expect(await compared()).toBe('unknown');
-    await expect(time.now()).rejects.toThrow(StoreUnavailable);
-    [isStoreAway, shows] = [false, 'nothing'];
-    expect(await compared()).toBe('trusted');
-    expect(said).toEqual([]);
-  });
-
-  it('stays trusted if it was, until this process’s clock is set or differs from PostgreSQL’s', async () => {
+  it.each([
+    ['is not known', 0, StoreUnavailable],
+    ['is refused when this process and PostgreSQL differ', 40 * DAY_MS, ClockUntrusted],
+  ])('%s, and is trusted again once it answers', async (_, process, error) => {
     await time.now();
     isStoreAway = true;
-    expect(await compared()).toBe('trusted');
-    off = { process: 40 * DAY_MS, postgres: 40 * DAY_MS, store: 0 };
-    expect(await compared()).toBe('refused');
-    off = { process: 0, postgres: 40 * DAY_MS, store: 0 };
-    expect(await compared()).toBe('refused');
-    [isStoreAway, off] = [false, { process: 0, postgres: 0, store: 0 }];
-    expect(await compared()).toBe('trusted');
-  });
-
-  it('keeps its warning', async () => {
-    off.store = -5_000;
-    expect(await compared()).toBe('warning');
-    isStoreAway = true;
-    expect(await compared()).toBe('warning');
+    off.process = process;
+    await time.compare();
+    await expect(time.now()).rejects.toThrow(error);
+    [isStoreAway, off.process, shows] = [false, 0, 'nothing'];
+    expect(await time.now()).toBe(START);
   });
 });
 

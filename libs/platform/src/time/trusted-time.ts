@@ -6,13 +6,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { serverClockAt, type Interval } from '#event-sourcing/store/server-time.js';
 import type { Config } from '../config/settings.js';
-import {
-  judgeClocks,
-  withoutStore,
-  type ClockReadings,
-  type ClockVerdict,
-  type OtherClock,
-} from './clock-verdict.js';
+import { judgeClocks, type ClockReadings, type ClockVerdict, type OtherClock } from './clock-verdict.js';
 
 /** Clocks that differ by more cause a warning (ms). */
 const WARN_MS = 2_000;
@@ -38,11 +32,6 @@ const NOT_ASKED: ClockVerdict = {
   message: 'the clocks have not been compared yet',
 };
 const STORE_AWAY: ClockVerdict = { ...NOT_ASKED, message: 'the event store does not answer' };
-const WAS_SET: ClockVerdict = {
-  ...NOT_ASKED,
-  level: 'refused',
-  message: 'the clock of this process was set, and the event store does not answer',
-};
 
 /**
  * This process's wall clock, compared with the clocks of PostgreSQL and of the event store.
@@ -58,8 +47,6 @@ export class TrustedTime implements TrustedClock {
   private comparing: Promise<ClockVerdict> | null = null;
   /** When the clocks were last compared, and by how much the wall clock was then beyond the monotonic one (ms). */
   private compared: { readonly at: number; readonly offset: number } | null = null;
-  /** The offset when the event store last answered; `null`: not yet. */
-  private offsetWithStore: number | null = null;
   private readonly listeners = new Set<(verdict: ClockVerdict) => void>();
   private readonly elapsed: () => number;
 
@@ -69,11 +56,6 @@ export class TrustedTime implements TrustedClock {
 
   get verdict(): ClockVerdict {
     return this.latest;
-  }
-
-  /** How far the clocks were ahead of this process's when last compared. */
-  get differences(): ClockReadings {
-    return this.readings;
   }
 
   /** How far this process is ahead of PostgreSQL (ms), with the least absolute value possible; `null`: unknown. */
@@ -130,33 +112,29 @@ export class TrustedTime implements TrustedClock {
       const eventStore = store === 'no answer' ? null : store;
       const readings = { postgres, eventStore, others: await this.askOthers() };
       this.compared = { at: this.elapsed(), offset };
-      if (store !== 'no answer') this.offsetWithStore = offset;
-      this.conclude(readings, store === 'no answer' ? this.standing(offset) : null);
-      return this.latest;
+      return this.conclude(readings, store !== 'no answer');
     } catch (error) {
       this.compared = null;
-      this.conclude({ postgres: null, eventStore: null, others: [] }, null);
+      this.conclude({ postgres: null, eventStore: null, others: [] }, true);
       throw error;
     }
   }
 
-  /** What still holds of the last verdict while the event store does not answer. */
-  private standing(offset: number): ClockVerdict {
-    if (this.latest.level === 'unknown' || this.offsetWithStore === null) return STORE_AWAY;
-    const wasSet = Math.abs(offset - this.offsetWithStore) > WARN_MS;
-    return wasSet && this.latest.level !== 'refused' ? WAS_SET : this.latest;
-  }
-
-  private conclude(readings: ClockReadings, standing: ClockVerdict | null): void {
+  /**
+   * Without the event store, the two other clocks may share the error that only the store's clock reveals: they can refuse
+   * the time, and not trust it. What needs the time needs the store, too.
+   */
+  private conclude(readings: ClockReadings, isStoreThere: boolean): ClockVerdict {
     const { CLOCK_REFUSE_MS: refuseMs } = this.parts.config;
-    const warnMs = Math.min(WARN_MS, refuseMs);
     const former = this.latest;
     this.readings = readings;
-    const judged = judgeClocks(readings, { warnMs, refuseMs });
-    this.latest = standing ? withoutStore(standing, judged) : judged;
-    if (former.level === this.latest.level && former.wrong === this.latest.wrong) return;
-    this.report(former);
-    for (const listener of this.listeners) listener(this.latest);
+    const judged = judgeClocks(readings, { warnMs: Math.min(WARN_MS, refuseMs), refuseMs });
+    this.latest = isStoreThere || judged.level === 'refused' ? judged : STORE_AWAY;
+    if (former.level !== this.latest.level || former.wrong !== this.latest.wrong) {
+      this.report(former);
+      for (const listener of this.listeners) listener(this.latest);
+    }
+    return this.latest;
   }
 
   /** One line for each change. A server that is away has lines of its own. */

@@ -3,6 +3,7 @@ import type { ExampleObject, ReferenceObject, ResponseObject } from './document-
 import {
   PROBLEMS,
   Problem,
+  invalidRequest,
   problemBody,
   type CodeWithStatus,
   type ProblemCode,
@@ -17,6 +18,9 @@ const REPLAY_ID = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
 const REPLAY = `/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88/replays/${REPLAY_ID}`;
 const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
+/** The fault of one field, or of a query parameter. */
+const invalid = (pointer: string, code: ProblemCode, detail: string): ProblemOptions =>
+  invalidRequest([{ pointer, code, detail }]).options;
 /** What each example says beyond its title, in the service's own words. */
 const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   validation_failed: {
@@ -26,56 +30,23 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
       { pointer: '/name/lastNames', code: 'required', detail: 'is required' },
     ],
   },
-  unknown_parameter: {
-    detail: '1 parameter is invalid',
-    errors: [
-      {
-        pointer: '?staus',
-        code: 'unknown_parameter',
-        detail:
-          'is not a parameter of this request; it has createdSince, createdUntil, cursor, externalId, limit, status',
-      },
-    ],
-  },
+  unknown_parameter: invalid(
+    '?staus',
+    'unknown_parameter',
+    'is not a parameter of this request; it has createdSince, createdUntil, cursor, externalId, limit, status',
+  ),
   malformed_json: { detail: 'The body must be one JSON value in UTF-8' },
-  unsupported_locale: {
-    detail: '1 field is invalid',
-    errors: [{ pointer: '/locale', code: 'unsupported_locale', detail: 'must be one of fr-FR, en-US' }],
-  },
-  unknown_product: {
-    detail: '1 field is invalid',
-    errors: [{ pointer: '/productId', code: 'unknown_product', detail: 'must be theme' }],
-  },
-  unknown_profile: {
-    detail: '1 field is invalid',
-    errors: [{ pointer: '/profileId', code: 'unknown_profile', detail: 'must be evan' }],
-  },
-  invalid_format: {
-    detail: '1 parameter is invalid',
-    errors: [
-      { pointer: '?format', code: 'invalid_format', detail: 'must be one of document_v1, markdown, pdf' },
-    ],
-  },
-  invalid_webhook_url: {
-    detail: '1 field is invalid',
-    errors: [{ pointer: '/url', code: 'invalid_webhook_url', detail: 'must be an absolute URL' }],
-  },
-  webhook_url_blocked: {
-    detail: '1 field is invalid',
-    errors: [
-      { pointer: '/url', code: 'webhook_url_blocked', detail: 'leads to an address that is not public' },
-    ],
-  },
-  unsupported_event_type: {
-    detail: '1 field is invalid',
-    errors: [
-      {
-        pointer: '/events/0',
-        code: 'unsupported_event_type',
-        detail: 'must be one of reading.completed, reading.published, reading.failed, reading.delayed',
-      },
-    ],
-  },
+  unsupported_locale: invalid('/locale', 'unsupported_locale', 'must be one of fr-FR, en-US'),
+  unknown_product: invalid('/productId', 'unknown_product', 'must be theme'),
+  unknown_profile: invalid('/profileId', 'unknown_profile', 'must be evan'),
+  invalid_format: invalid('?format', 'invalid_format', 'must be one of document_v1, markdown, pdf'),
+  invalid_webhook_url: invalid('/url', 'invalid_webhook_url', 'must be an absolute URL'),
+  webhook_url_blocked: invalid('/url', 'webhook_url_blocked', 'leads to an address that is not public'),
+  unsupported_event_type: invalid(
+    '/events/0',
+    'unsupported_event_type',
+    'must be one of reading.completed, reading.published, reading.failed, reading.delayed',
+  ),
   scope_missing: {
     detail: 'The API key needs the scope readings:write',
     members: { scope: 'readings:write' },
