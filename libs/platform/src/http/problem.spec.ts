@@ -17,14 +17,6 @@ it('Every problem code has its section in docs/errors.md, under its status, and 
   expect(misplaced).toEqual([]);
 });
 
-it.each([
-  ['idempotency_key_reused', 'Use a new key for a new request, or send exactly the same body'],
-  ['idempotency_in_progress', 'Send the request again with the same key after Retry-After to get its answer'],
-] as const)('%s says what to do, wherever it is thrown', (code, detail) => {
-  expect(problemBody(new Problem(code), 'req_1')).toMatchObject({ code, detail });
-  expect(problemBody(new Problem(code, { detail: 'Of this route' }), 'req_1').detail).toBe('Of this route');
-});
-
 const errors = (count: number, detail = 'is wrong') =>
   Array.from({ length: count }, (_, n) => ({
     pointer: `/${n}/${'é'.repeat(500)}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Problem } from './problem.js';
-import { parseStrictJson, toPointer } from './strict-json.js';
+import { parseStrictJson } from './strict-json.js';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
 const refusal = (body: Uint8Array): Problem => {
@@ -39,10 +39,9 @@ describe('parseStrictJson', () => {
   it('points at every member that appears twice, at any depth', () => {
     const problem = refusalOf('{"a":1,"b":[{"c":1},{"c":1,"c/d~":2,"x":{},"c/d~":3}],"a":2,"a":3}');
     expect([problem.code, problem.options.detail]).toEqual(['validation_failed', '2 fields are invalid']);
-    expect(refusalOf('{"a":1,"a":2}').options.detail).toBe('1 field is invalid');
-    expect(problem.options.errors).toEqual([
-      { pointer: '/b/1/c~1d~0', code: 'duplicate_member', detail: 'appears more than once' },
-      { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },
+    expect(problem.options.errors?.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/b/1/c~1d~0', 'duplicate_member'],
+      ['/a', 'duplicate_member'],
     ]);
   });
 
@@ -95,47 +94,37 @@ describe('parseStrictJson', () => {
     ]);
   });
 
-  it('accepts whole surrogate pairs and other control characters', () => {
-    expect(parse('{"a":"\\ud83d\\ude00\\u0001"}')).toEqual({ a: '😀\u0001' });
-  });
+  it.each([
+    [
+      'whole surrogate pairs and other control characters',
+      '{"a":"\\ud83d\\ude00\\u0001"}',
+      { a: '😀\u0001' },
+    ],
+    [
+      'the same name in different objects',
+      '{"a":{"a":{"a":1}},"b":{"a":1}}',
+      { a: { a: { a: 1 } }, b: { a: 1 } },
+    ],
+  ])('accepts %s', (_, text, value) => expect(parse(text)).toEqual(value));
 
   it('detects a duplicate spelt with escapes', () => {
     expect(refusalOf('{"a":1,"\\u0061":2}').options.errors).toMatchObject([{ pointer: '/a' }]);
   });
 
-  it('accepts the same name in different objects', () => {
-    expect(parse('{"a":{"a":{"a":1}},"b":{"a":1}}')).toEqual({ a: { a: { a: 1 } }, b: { a: 1 } });
-  });
-
-  it('allows eight levels and refuses the ninth', () => {
-    expect(parse(nested(8))).toBeDefined();
-    expect(parse('{"a":'.repeat(8) + '1' + '}'.repeat(8))).toBeDefined();
-    for (const text of [nested(9), '{"a":'.repeat(9) + '1' + '}'.repeat(9)]) {
+  it('allows eight levels, and refuses the ninth and as many as the largest body allows', () => {
+    const objects = (depth: number) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+    expect([parse(nested(8)), parse(objects(8))]).not.toContain(undefined);
+    for (const text of [nested(9), objects(9), nested(8_192)])
       expect(refusalOf(text).options.errors).toMatchObject([{ code: 'too_deep' }]);
-    }
   });
 
-  it('refuses nesting as deep as the largest body allows', () => {
-    expect(refusalOf(nested(8_192)).options.errors).toMatchObject([{ code: 'too_deep' }]);
-  });
-
-  it.each(['__proto__', 'constructor'])(
-    'refuses the member %s, which no request has and a mapper would drop silently',
-    (name) => {
-      const problem = refusalOf(`{"a":{"${name}":{"isAdmin":true}}}`);
-      expect(problem.options.errors).toMatchObject([{ pointer: `/a/${name}`, code: 'unknown_field' }]);
-    },
-  );
-
-  it.each(['__proto__', 'constructor'])('refuses %s as a key that the caller chose', (name) => {
-    const problem = refusalOf(`{"readings":[{"metadata":{"${name}":"x"}}]}`);
-    expect(problem.options.errors).toEqual([
-      {
-        pointer: `/readings/0/metadata/${name}`,
-        code: 'invalid_key',
-        detail: 'must have another key: this one is reserved',
-      },
-    ]);
+  it.each([
+    ['{"a":{"__proto__":{"isAdmin":true}}}', '/a/__proto__', 'unknown_field'],
+    ['{"a":{"constructor":{"isAdmin":true}}}', '/a/constructor', 'unknown_field'],
+    ['{"readings":[{"metadata":{"__proto__":"x"}}]}', '/readings/0/metadata/__proto__', 'invalid_key'],
+    ['{"readings":[{"metadata":{"constructor":"x"}}]}', '/readings/0/metadata/constructor', 'invalid_key'],
+  ])('refuses %s, which a mapper would drop silently', (text, pointer, code) => {
+    expect(refusalOf(text).options.errors).toMatchObject([{ pointer, code }]);
   });
 
   it('never repeats a value', () => {
@@ -143,12 +132,5 @@ describe('parseStrictJson', () => {
       /Lovelace|Byron/,
     );
     expect(refusalOf('{"name":"Lovelace').message).not.toMatch(/Lovelace/);
-  });
-});
-
-describe('toPointer', () => {
-  it('escapes as RFC 6901 does', () => {
-    expect(toPointer([])).toBe('');
-    expect(toPointer(['a/b', 'm~n', 0, ''])).toBe('/a~1b/m~0n/0/');
   });
 });

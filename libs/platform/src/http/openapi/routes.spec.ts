@@ -1,7 +1,7 @@
 import { Controller, Delete, Get } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { expect, it } from '@jest/globals';
-import { Accepts, Public } from '../../auth/authentication.js';
+import { Accepts } from '../../auth/authentication.js';
 import { requireDeclared, routesOf } from './routes.js';
 
 @Controller('orders')
@@ -9,10 +9,6 @@ class DeclaredController {
   @Get(':orderId/lines')
   @Accepts({ apiKey: 'credits:read', bearer: 'credits:read' })
   lines(): void {}
-
-  @Get('terms')
-  @Public()
-  terms(): void {}
 }
 
 @Controller('orders')
@@ -27,18 +23,6 @@ class ForgetfulController {
 
 const routesWith = async (...controllers: (new () => object)[]) =>
   routesOf(await Test.createTestingModule({ controllers }).compile());
-
-it('A route is read from its controller: its path, who may call it, and with what scope', async () => {
-  expect(await routesWith(DeclaredController)).toMatchObject([
-    {
-      method: 'get',
-      path: '/orders/{orderId}/lines',
-      handler: 'DeclaredController.lines',
-      accepts: { apiKey: 'credits:read', bearer: 'credits:read' },
-    },
-    { path: '/orders/terms', accepts: 'public' },
-  ]);
-});
 
 it('A route that does not say who may call it, and with what scope, keeps the service from starting', async () => {
   requireDeclared(await routesWith(DeclaredController));
