@@ -1,42 +1,31 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { sharedAnswer } from './shared-answer.js';
 
-describe('a shared answer', () => {
-  it('is computed once for all concurrent callers, and again when it is no longer fresh', async () => {
-    let [found, time] = [0, 0];
+it.each(['an answer', 'an error'])(
+  '%s is shared while it is found and fresh, and is found again after that',
+  async (kind) => {
+    let [asked, time] = [0, 0];
     let finish = (): void => undefined;
     const ask = sharedAnswer(
       1_000,
-      () => new Promise<number>((resolve) => (finish = () => resolve((found += 1)))),
+      () =>
+        new Promise<number>((resolve, reject) => {
+          asked += 1;
+          finish = () => (kind === 'an answer' ? resolve(asked) : reject(new Error(String(asked))));
+        }),
       () => time,
     );
-    const first = [ask(), ask()];
+    const told = () => ask().catch((error: unknown) => Number((error as Error).message));
+    const first = [told(), told()];
     time = 5_000;
-    first.push(ask());
+    first.push(told());
     finish();
     expect(await Promise.all(first)).toEqual([1, 1, 1]);
     time = 5_999;
-    expect(await ask()).toBe(1);
+    expect(await told()).toBe(1);
     time = 6_000;
-    const second = [ask(), ask()];
+    const second = [told(), told()];
     finish();
     expect(await Promise.all(second)).toEqual([2, 2]);
-  });
-
-  it('also shares an error, and is computed again after it', async () => {
-    let [asked, time] = [0, 0];
-    const ask = sharedAnswer(
-      10,
-      async () => {
-        asked += 1;
-        if (asked === 1) throw new Error('away');
-        return asked;
-      },
-      () => time,
-    );
-    await expect(ask()).rejects.toThrow('away');
-    await expect(ask()).rejects.toThrow('away');
-    time = 10;
-    expect(await ask()).toBe(2);
-  });
-});
+  },
+);

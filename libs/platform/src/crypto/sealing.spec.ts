@@ -18,32 +18,18 @@ describe('sealing', () => {
     const sealed = seal(KEY, 'input', SECRET);
     expect(open(KEY, 'input', sealed)).toEqual(SECRET);
     expect(sealed.includes('Lovelace')).toBe(false);
+    expect(seal(KEY, 'input', SECRET)).not.toEqual(sealed);
     expect(sealed).toHaveLength(SECRET.length + 12 + 16);
     expect(open(KEY, '', seal(KEY, '', Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
-  it('never seals the same way twice', () => {
-    const sealed = Array.from({ length: 50 }, () => seal(KEY, 'input', SECRET).toString('hex'));
-    expect(new Set(sealed).size).toBe(50);
-  });
-
-  it('does not open when any byte was changed: nonce, text or tag', () => {
+  it('does not open when any byte was changed, or the end is another, or with another context or key', () => {
     const sealed = seal(KEY, 'input', SECRET);
     for (let at = 0; at < sealed.length; at += 1) {
       expect(() => open(KEY, 'input', changed(sealed, at))).toThrow(SealBroken);
-    }
-  });
-
-  it('does not open when truncated or extended', () => {
-    const sealed = seal(KEY, 'input', SECRET);
-    for (let length = 0; length < sealed.length; length += 1) {
-      expect(() => open(KEY, 'input', sealed.subarray(0, length))).toThrow(SealBroken);
+      expect(() => open(KEY, 'input', sealed.subarray(0, at))).toThrow(SealBroken);
     }
     expect(() => open(KEY, 'input', Buffer.concat([sealed, Buffer.from([0])]))).toThrow(SealBroken);
-  });
-
-  it('does not open with another context or key', () => {
-    const sealed = seal(KEY, 'input', SECRET);
     expect(() => open(KEY, 'result', sealed)).toThrow(SealBroken);
     expect(() => open(OTHER, 'input', sealed)).toThrow(SealBroken);
   });
@@ -70,10 +56,6 @@ describe('KeyRing', () => {
       expect(() => ring.open('place', changed(sealed, at))).toThrow(SealBroken);
     expect(() => ring.open('place', Buffer.alloc(0))).toThrow(SealBroken);
     expect(() => ring.open('elsewhere', sealed)).toThrow(SealBroken);
-  });
-
-  it('needs a key', () => {
-    expect(() => new KeyRing([])).toThrow(TypeError);
   });
 });
 

@@ -1,25 +1,20 @@
 import { expect, it } from '@jest/globals';
 import { tmpdir } from 'node:os';
 import { Registry } from 'prom-client';
-import { DiskReserve, freeBytes, measureDisk } from './disk-reserve.js';
+import { DiskReserve, measureDisk } from './disk-reserve.js';
 
 const MORE_THAN_ANY_DISK = 1_000_000_000;
 
-it('keeps a reserve that is free, and not one that is larger than the disk', () => {
-  const folder = tmpdir();
-  expect(freeBytes(folder)).toBeGreaterThan(0);
-  expect(new DiskReserve({ DISK_FOLDER: folder, DISK_RESERVE_MIB: 0 }).isKept()).toBe(true);
-  expect(new DiskReserve({ DISK_FOLDER: folder, DISK_RESERVE_MIB: MORE_THAN_ANY_DISK }).isKept()).toBe(false);
+it.each([
+  ['one that is free', tmpdir(), 0, true],
+  ['one larger than the disk', tmpdir(), MORE_THAN_ANY_DISK, false],
+  ['any in a folder that cannot be read', '/no/such/folder', 0, false],
+  ['any without a folder', undefined, MORE_THAN_ANY_DISK, true],
+])('Of a reserve, %s is kept or not', (_, folder, reserve, isKept) => {
+  expect(new DiskReserve({ DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve }).isKept()).toBe(isKept);
 });
 
-it('keeps nothing in a folder that cannot be read, and everything without a folder', () => {
-  const missing = new DiskReserve({ DISK_FOLDER: '/no/such/folder', DISK_RESERVE_MIB: 0 });
-  expect(missing.isKept()).toBe(false);
-  const elsewhere = new DiskReserve({ DISK_FOLDER: undefined, DISK_RESERVE_MIB: MORE_THAN_ANY_DISK });
-  expect(elsewhere.isKept()).toBe(true);
-});
-
-it('looks at the disk again after 250 ms', () => {
+it('The disk is looked at again after 250 ms, and has a metric', async () => {
   let now = 0;
   const config = { DISK_FOLDER: tmpdir(), DISK_RESERVE_MIB: MORE_THAN_ANY_DISK };
   const disk = new DiskReserve(config, () => now);
@@ -29,9 +24,6 @@ it('looks at the disk again after 250 ms', () => {
   expect(disk.isKept()).toBe(false);
   now = 250;
   expect(disk.isKept()).toBe(true);
-});
-
-it('measures -1 free bytes in a folder that cannot be read, and leaves other metrics alone', async () => {
   const registry = new Registry();
   measureDisk({ DISK_FOLDER: '/no/such/folder', DISK_RESERVE_MIB: 1 }, registry);
   expect(await registry.metrics()).toMatch(/^disk_free_bytes -1$/m);
