@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
@@ -20,41 +20,23 @@ afterAll(async () => {
 
 const LISTENERS = `from pg_stat_activity where application_name like '%listens to test'`;
 
-describe('a listener', () => {
-  it('receives notifications, reports new connections, and leaves none open', async () => {
-    const heard: string[] = [];
-    let connections = 0;
-    const notifications = new Notifications(postgres.databaseUrl, 'test', {
-      onNotification: (payload) => heard.push(payload),
-      onConnected: () => (connections += 1),
-    });
-    notifications.start();
-    await until(
-      () => connections === 1,
-      () => 'it is connected',
-    );
-    await pool.query(`select pg_notify('test', 'one')`);
-    await until(
-      () => heard.length === 1,
-      () => 'it hears',
-    );
-
-    await pool.query(`select pg_terminate_backend(pid) ${LISTENERS}`);
-    await until(
-      () => connections === 2,
-      () => 'it connects again',
-    );
-    await pool.query(`select pg_notify('test', 'two')`);
-    await until(
-      () => heard.length === 2,
-      () => 'it hears again',
-    );
-    expect(heard).toEqual(['one', 'two']);
-
-    await notifications.stop();
-    await until(
-      async () => (await pool.query(`select 1 ${LISTENERS}`)).rowCount === 0,
-      () => 'its connection is closed',
-    );
+it('A listener receives notifications, reports new connections, and leaves none open', async () => {
+  const heard: string[] = [];
+  let connections = 0;
+  const notifications = new Notifications(postgres.databaseUrl, 'test', {
+    onNotification: (payload) => heard.push(payload),
+    onConnected: () => (connections += 1),
   });
+  const untilTrue = (what: string, holds: () => boolean | Promise<boolean>) => until(holds, () => what);
+  notifications.start();
+  for (const nr of [1, 2]) {
+    await untilTrue('it is connected', () => connections === nr);
+    await pool.query(`select pg_notify('test', $1)`, [String(nr)]);
+    await untilTrue('it hears', () => heard.length === nr);
+    if (nr === 1) await pool.query(`select pg_terminate_backend(pid) ${LISTENERS}`);
+  }
+  expect(heard).toEqual(['1', '2']);
+  await notifications.stop();
+  const open = async () => (await pool.query(`select 1 ${LISTENERS}`)).rowCount;
+  await untilTrue('its connection is closed', async () => (await open()) === 0);
 });

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { Registry } from 'prom-client';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { openPool } from '../postgres/pool.js';
-import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
+import {
+  DAY_MS,
+  measureRetention,
+  retentionLoop,
+  retentionStatus,
+  runRetention,
+  type Retention,
+} from './retention.js';
 import { heldRows, inSteps } from './rows.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -72,6 +80,12 @@ describe('Retention', () => {
     ]);
     expect(await count()).toBe(OLD);
     expect(await status()).toMatchObject({ waitsSince: '2025-11-13T00:00:00.000Z', nextRun: null });
+    const registry = new Registry();
+    measureRetention(pool, registry);
+    // Its age has an alert.
+    expect(await registry.metrics()).toMatch(
+      /^retention_round_timestamp_seconds\{kind="things"\} 1762992000$/m,
+    );
 
     await runRetention(pool, things(), NOW, new AbortController().signal);
     expect(await count()).toBe(0);

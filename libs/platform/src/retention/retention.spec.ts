@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import { ClockUntrusted } from '#event-sourcing/core/clock.js';
-import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { DAY_MS, retentionLoop, retentionStatus, type Retention } from './retention.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
-const NEVER = new AbortController().signal;
 const silent = { warn: () => undefined, info: () => undefined };
 
 /** A kind with a term of 10 days, whose oldest is this many days old. */
@@ -24,26 +23,6 @@ const forgetsNothing: Retention['forget'] = async (before) => ({ removed: 0, kep
 const noRounds = { query: async () => ({ rows: [] }) } as unknown as Pool;
 
 describe('A round of retention', () => {
-  it('looks back as many days as the term has, and is not recorded when it is stopped', async () => {
-    const recorded: unknown[] = [];
-    const pool = { query: async (_: string, values: unknown) => recorded.push(values) } as unknown as Pool;
-    const stopping = new AbortController();
-    const seen: number[] = [];
-    const kind = kindOf('things', 0, async (before) => {
-      seen.push(before);
-      return { removed: 3, keptSince: before };
-    });
-    expect(await runRetention(pool, kind, NOW, NEVER)).toEqual({
-      kind: 'things',
-      keptSince: '2026-05-22T00:00:00.000Z',
-      removed: 3,
-    });
-    stopping.abort();
-    expect(await runRetention(pool, kind, NOW, stopping.signal)).toBeNull();
-    expect(seen).toEqual([NOW - 10 * DAY_MS, NOW - 10 * DAY_MS]);
-    expect(recorded).toHaveLength(1);
-  });
-
   it('deletes nothing while the clocks cannot be trusted; a kind that fails does not stop the others', async () => {
     const forgotten: string[] = [];
     const reasons: string[] = [];

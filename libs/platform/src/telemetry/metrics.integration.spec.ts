@@ -5,11 +5,8 @@ import { scrapedGauges } from './scraped-gauges.js';
 const QUEUE = { queue_age_seconds: { help: 'age' }, queue_length: { help: 'length', labelNames: ['task'] } };
 
 describe('metrics', () => {
-  it('are not served without a port', async () => {
+  it('are the only thing served on their port, and not served without one', async () => {
     expect(await serveMetrics(createMetrics('api', true), { METRICS_HOST: '127.0.0.1' })).toBeNull();
-  });
-
-  it('are the only thing served on their port', async () => {
     const server = await serveMetrics(createMetrics('api', true), {
       METRICS_PORT: 0,
       METRICS_HOST: '127.0.0.1',
