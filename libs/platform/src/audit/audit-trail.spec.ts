@@ -64,14 +64,6 @@ const metric = async (name: string) =>
   ((await registry.getSingleMetric(name)!.get()).values[0] as { value: number }).value;
 
 describe('the audit trail', () => {
-  it('writes records of the same moment in one batch', async () => {
-    for (let count = 0; count < 15; count += 1) trail.admitted(record());
-    expect(table).toHaveLength(0);
-    await jest.advanceTimersByTimeAsync(250);
-    expect(table).toHaveLength(15);
-    expect(await metric('audit_records_written_total')).toBe(15);
-  });
-
   it('buffers what it can while PostgreSQL is unavailable, logs it, and afterwards reports how much went unrecorded', async () => {
     fault = () => AWAY;
     for (let count = 0; count < BUFFER + 7; count += 1) trail.admitted(record());
@@ -79,7 +71,9 @@ describe('the audit trail', () => {
     expect(table).toHaveLength(0);
     expect(await metric('audit_records_waiting')).toBe(BUFFER);
     expect(await metric('audit_records_lost_total')).toBe(7);
-    expect(complaints.length).toBeGreaterThan(0);
+    expect(complaints.map(([, message]) => message)).toEqual(
+      expect.arrayContaining(['audit records wait for PostgreSQL', 'requests without an audit record']),
+    );
 
     fault = null;
     await jest.advanceTimersByTimeAsync(10_000);
@@ -105,6 +99,7 @@ describe('the audit trail', () => {
     for (const one of [record(), poison, record()]) trail.admitted(one);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(table).toHaveLength(2);
+    expect(await metric('audit_records_written_total')).toBe(2);
     expect(losses).toEqual([expect.objectContaining({ requests: 1 })]);
   });
 
@@ -134,17 +129,6 @@ describe('the audit trail', () => {
     await jest.advanceTimersByTimeAsync(0);
     await stopped;
     expect(losses).toEqual([expect.objectContaining({ requests: 1 })]);
-  });
-
-  it('logs that requests went unrecorded even right after logging that records wait', async () => {
-    fault = () => AWAY;
-    for (let count = 0; count < BUFFER; count += 1) trail.admitted(record());
-    await jest.advanceTimersByTimeAsync(1_000);
-    trail.admitted(record());
-    expect(complaints.map(([, message]) => message)).toEqual([
-      'audit records wait for PostgreSQL',
-      'requests without an audit record',
-    ]);
   });
 
   it('still shows whose credentials were missing while another sender requests everything', async () => {

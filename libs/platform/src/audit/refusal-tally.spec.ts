@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { AuditRecord } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';
 
@@ -18,79 +18,55 @@ const refusal = (given: Partial<AuditRecord> = {}): AuditRecord => ({
   ...given,
 });
 
-const flood = (tally: RefusalTally, records: Iterable<AuditRecord>): AuditRecord[] => {
+/** The records of a minute with so many refusals, in a tally with this limit. */
+const flood = (limit: number, count: number, of: (index: number) => Partial<AuditRecord>) => {
+  const tally = new RefusalTally(limit);
   tally.ended(MINUTE);
-  const own = [...records].flatMap((record) => tally.take(record) ?? []);
-  return [...own, ...tally.ended(2 * MINUTE)];
+  const all = Array.from({ length: count }, (_, index) => refusal(of(index)));
+  const records = [...all.flatMap((record) => tally.take(record) ?? []), ...tally.ended(2 * MINUTE)];
+  // None is lost.
+  expect(records.reduce((sum, { requests }) => sum + requests, 0)).toBe(count);
+  return { records, tally };
 };
-const requestsIn = (records: readonly AuditRecord[]) =>
-  records.reduce((sum, { requests }) => sum + requests, 0);
 
-describe('refused requests', () => {
-  it('have a record each while they are few', () => {
-    const tally = new RefusalTally(100);
-    expect(
-      flood(
-        tally,
-        Array.from({ length: 10 }, () => refusal()),
-      ),
-    ).toHaveLength(10);
-  });
+it.each<[string, number, (index: number) => Partial<AuditRecord>, number, Partial<AuditRecord>]>([
+  ['have a record each while they are few', 10, () => ({}), 10, { requests: 1 }],
+  [
+    'are counted by sender and status when one sender floods',
+    50_000,
+    (index) => ({ status: index % 2 ? 401 : 429 }),
+    12,
+    { address: '203.0.113.7' },
+  ],
+  [
+    'stay within the limit per minute for any addresses and methods',
+    50_000,
+    (index) => ({ address: `10.${index % 250}.${index % 199}.${index % 197}`, method: `M${index % 30}` }),
+    101,
+    { address: null, method: '*', readingId: null },
+  ],
+  [
+    'of one key count as one sender from any address',
+    500,
+    (index) => ({ actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: `10.0.0.${index % 250}` }),
+    11,
+    { actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: null },
+  ],
+])('Refused requests %s', (_, count, of, expected, last) => {
+  const { records } = flood(100, count, of);
+  expect(records).toHaveLength(expected);
+  expect(records.at(-1)).toMatchObject(last);
+});
 
-  it('are counted by sender and status when one sender floods, without losing any', () => {
-    const tally = new RefusalTally(100);
-    const records = flood(
-      tally,
-      Array.from({ length: 50_000 }, (_, index) => refusal({ status: index % 2 ? 401 : 429 })),
-    );
-    expect(records).toHaveLength(12);
-    expect(requestsIn(records)).toBe(50_000);
-    expect(records.every(({ address }) => address === '203.0.113.7')).toBe(true);
-  });
-
-  it('stay within the limit per minute for any addresses, readings and methods', () => {
-    const tally = new RefusalTally(100);
-    const records = flood(
-      tally,
-      Array.from({ length: 50_000 }, (_, index) =>
-        refusal({ address: `10.${index % 250}.${index % 199}.${index % 197}`, method: `M${index % 30}` }),
-      ),
-    );
-    expect(records).toHaveLength(101);
-    expect(requestsIn(records)).toBe(50_000);
-    expect(records.at(-1)).toMatchObject({ address: null, method: '*', readingId: null });
-  });
-
-  it('of one sender have few records for any mix of requests, and others keep theirs', () => {
-    const tally = new RefusalTally(100);
-    const records = flood(tally, [
-      ...Array.from({ length: 5_000 }, (_, index) =>
-        refusal({ route: `/${index % 100}`, method: `M${index % 30}`, status: 400 + (index % 20) }),
-      ),
-      refusal({ address: '203.0.113.8' }),
-    ]);
-    const loud = records.filter(({ address }) => address === '203.0.113.7');
-    expect(loud).toHaveLength(14);
-    expect(loud.at(-1)).toMatchObject({ method: '*', route: '*' });
-    expect(records.filter(({ address }) => address === '203.0.113.8')).toHaveLength(1);
-    expect(requestsIn(records)).toBe(5_001);
-  });
-
-  it('of one key count as one sender from any address', () => {
-    const tally = new RefusalTally(100);
-    const records = flood(
-      tally,
-      Array.from({ length: 500 }, (_, index) =>
-        refusal({ actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: `10.0.0.${index % 250}` }),
-      ),
-    );
-    expect(records).toHaveLength(11);
-    expect(records.at(-1)).toMatchObject({ actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: null });
-  });
-
-  it('are recorded again in the next minute', () => {
-    const tally = new RefusalTally(1);
-    flood(tally, [refusal(), refusal(), refusal()]);
-    expect(tally.take(refusal())).not.toBeNull();
-  });
+it('Refused requests of one sender have few records for any mix, and others keep theirs, also in the next minute', () => {
+  const { records, tally } = flood(100, 5_001, (index) =>
+    index === 5_000
+      ? { address: '203.0.113.8' }
+      : { route: `/${index % 100}`, method: `M${index % 30}`, status: 400 + (index % 20) },
+  );
+  const loud = records.filter(({ address }) => address === '203.0.113.7');
+  expect(loud).toHaveLength(14);
+  expect(loud.at(-1)).toMatchObject({ method: '*', route: '*' });
+  expect(records.filter(({ address }) => address === '203.0.113.8')).toHaveLength(1);
+  expect(tally.take(refusal())).not.toBeNull();
 });

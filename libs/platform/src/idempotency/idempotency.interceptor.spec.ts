@@ -60,31 +60,25 @@ const intercept = async (
   return done;
 };
 
+const failing = (error: Error): CallHandler => ({ handle: () => throwError(() => error) });
+const REFUSED = failing(new Problem('endpoint_limit_reached', { detail: 'refused' }));
+const SUCCEEDS = { handle: () => of({ done: true }) };
 const away = (): Promise<void> => Promise.reject(new Error('the database is away'));
 
-const refused = {
-  handle: () => throwError(() => new Problem('endpoint_limit_reached', { detail: 'refused' })),
-};
-
-it('An idempotency key is released when its request is refused, and kept when it succeeds', async () => {
-  expect((await intercept(refused))[0]).toBe('given up');
-  const succeeds = { handle: () => of({ done: true }) };
-  expect(await intercept(succeeds)).toEqual(['kept']);
-});
-
-it('A request that failed may have done its work: its key is left to the same request', async () => {
-  const fails = { handle: () => throwError(() => new StoreUnavailable('no answer', true)) };
-  expect(await intercept(fails)).toEqual(['left', 'no answer']);
-  const breaks = { handle: () => throwError(() => new Error('a fault')) };
-  expect(await intercept(breaks)).toEqual(['left', 'a fault']);
-});
-
-it('A refusal says nothing of the attempt before it, which may have done its work', async () => {
-  expect((await intercept(refused, undefined, true))[0]).toBe('left');
-});
-
-it('An answer that cannot be stored does not release the key: the request must not be done twice', async () => {
-  expect(await intercept({ handle: () => of({ done: true }) }, away)).toEqual(['the database is away']);
+it.each<[string, string[], Parameters<typeof intercept>]>([
+  ['is kept when its request succeeds', ['kept'], [SUCCEEDS]],
+  ['is released when its request is refused', ['given up', 'refused'], [REFUSED]],
+  // They may have done their work: only the same request may continue.
+  [
+    'is left to a repeat of one of unknown outcome',
+    ['left', 'no answer'],
+    [failing(new StoreUnavailable('no answer', true))],
+  ],
+  ['is left to a repeat of one that broke', ['left', 'a fault'], [failing(new Error('a fault'))]],
+  ['is left when an earlier attempt may have done its work', ['left', 'refused'], [REFUSED, undefined, true]],
+  ['is not released when its answer cannot be stored', ['the database is away'], [SUCCEEDS, away]],
+])('An idempotency key %s', async (_, done, given) => {
+  expect(await intercept(...given)).toEqual(done);
 });
 
 describe('The same key of another caller of the workspace', () => {
