@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '#platform/postgres/migrate.js';
 import { prepareDatabase } from '#platform/postgres/prepare-database.js';
-import { roleStanding } from '#platform/postgres/role-standing.js';
+import { roleStanding } from '#platform/postgres/application-rights.js';
 import { serviceSchemas } from '#platform/postgres/schemas.js';
 import { addJob } from '#platform/jobs/job.js';
 import { readingJobKind } from '#readings/contracts/index.js';

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
 import { forgetReplacedJobs } from '#platform/jobs/stuck-jobs.js';
-import { TokenBuckets } from '#platform/rate-limit/token-buckets.js';
+import { TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 

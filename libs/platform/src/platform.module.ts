@@ -11,8 +11,7 @@ import { AuditTrail } from './audit/audit-trail.js';
 import { AddressLimiter } from './rate-limit/address-limiter.js';
 import { ratePolicies } from './rate-limit/policies.js';
 import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
-import { RateLimiter } from './rate-limit/rate-limiter.js';
-import { TokenBuckets } from './rate-limit/token-buckets.js';
+import { RateLimiter, TokenBuckets } from './rate-limit/rate-limiter.js';
 import { TrustedTime } from './time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import { eventStoreOptions } from './config/event-store-options.js';
@@ -24,9 +23,13 @@ import { installationOf } from './crypto/installation.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
-import { measuredEventStore } from './telemetry/measured-event-store.js';
 import { METRICS, createMetrics } from './telemetry/metrics.js';
-import { measureClock, measurePool, measureStoreConnection } from './telemetry/process-metrics.js';
+import {
+  measureClock,
+  measuredEventStore,
+  measurePool,
+  measureStoreConnection,
+} from './telemetry/process-metrics.js';
 
 /** Private to this module; others see the port and the state of the connection. */
 const EVENT_STORE_DB = Symbol('EventStoreDb');

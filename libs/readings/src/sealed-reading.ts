@@ -1,4 +1,4 @@
-import { openPadded, sealPadded } from '#platform/padding/padded-seal.js';
+import { openPadded, sealPadded } from '#platform/padding/padding.js';
 import type { SubjectKey } from '#platform/crypto/subject-keys.js';
 import type { ReadingInput } from './domain/reading/reading-view.js';
 

@@ -9,8 +9,7 @@ import { BodyPipe } from '#platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
 import { ratePolicies } from '#platform/rate-limit/policies.js';
 import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
-import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
-import { TokenBuckets } from '#platform/rate-limit/token-buckets.js';
+import { RateLimiter, TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
 import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
 import {
   ApiKeyAuthenticator,

@@ -1,10 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
-import { GONE_AWAY, LOWEST_REFUSAL, finalStatus } from '../http/final-status.js';
+import { GONE_AWAY, LOWEST_REFUSAL, finalStatus, patternOf } from '../http/outcome.js';
 import { isGuarded } from '../http/admission.js';
 import { requestIdOf } from '../http/request-id.js';
-import { patternOf } from '../http/route-of.js';
 import { addressKey, fullClientAddress } from '../rate-limit/address.js';
 import { wasCounted } from '../rate-limit/rate-limit.guard.js';
 import { printable } from '../text/printable.js';

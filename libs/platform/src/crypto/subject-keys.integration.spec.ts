@@ -109,7 +109,7 @@ describe('SubjectKeys', () => {
     await pool.query('delete from platform.subject_key where subject_id = $1', [subject]);
     now += 1_999;
     expect(await caching.find(subject)).not.toBeNull();
-    now += 1;
+    now += 2;
     expect(await caching.find(subject)).toBeNull();
   });
 });

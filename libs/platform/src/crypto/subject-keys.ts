@@ -50,7 +50,7 @@ interface KeyToStore extends WrappedKey {
  * it, is gone. docs/operations.md says when that is.
  */
 export class SubjectKeys {
-  private readonly opened = new LRUCache<string, { key: SubjectKey; until: number }>({ max: OPENED_KEYS });
+  private readonly opened: LRUCache<string, SubjectKey>;
   private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
   private readonly inserted = askedTogether((keys: readonly KeyToStore[]) => this.insert(keys));
 
@@ -65,7 +65,10 @@ export class SubjectKeys {
       clock: steadyClock,
       milliseconds: 0,
     },
-  ) {}
+  ) {
+    const forgetting = { ttl: cache.milliseconds, ttlResolution: 0, perf: cache.clock };
+    this.opened = new LRUCache({ max: OPENED_KEYS, ...forgetting });
+  }
 
   /** Checks that a key could be made now, without making one. @throws KeysUnavailable */
   async ready(): Promise<void> {
@@ -101,13 +104,12 @@ export class SubjectKeys {
    * @throws KeysUnavailable; KeyNotHeld when no key-encryption key of this process opens it
    */
   async find(subjectId: string): Promise<SubjectKey | null> {
-    const now = this.cache.clock.now();
+    const start = this.cache.clock.now();
     const known = this.opened.get(subjectId);
-    if (known && known.until > now) return known.key;
+    if (known) return known;
     const row = await this.stored(subjectId);
     const key = row && (await this.usable(row));
-    if (key && this.cache.milliseconds > 0)
-      this.opened.set(subjectId, { key, until: now + this.cache.milliseconds });
+    if (key && this.cache.milliseconds > 0) this.opened.set(subjectId, key, { start });
     return key;
   }
 

@@ -6,14 +6,13 @@ import type { Logger } from 'pino';
 import { startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import { AUTHENTICATOR, verifyCredentials, type Authenticator } from '../auth/authentication.js';
 import type { Config } from '../config/settings.js';
-import { finalStatus } from './final-status.js';
+import { finalStatus, routeOf } from './outcome.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { admissionOf } from './admission.js';
 import { sendProblem } from './problem.js';
 import { toProblem } from './problem.filter.js';
 import { rawBodies, type BodyLimits } from './raw-bodies.js';
 import { requestId, requestIdOf } from './request-id.js';
-import { routeOf } from './route-of.js';
 
 /** Pages load only assets of this service: nothing from other hosts, no inline script, no inline style. */
 const PAGE_POLICY = {

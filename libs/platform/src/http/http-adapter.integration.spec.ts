@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import type { Request, Response } from 'express';
 import { once } from 'node:events';
 import type { Server } from 'node:http';

@@ -1,10 +1,24 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import {
+  Injectable,
+  SetMetadata,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Observable } from 'rxjs';
-import { NDJSON, takesLines } from './bulk-body.js';
 import { Problem } from './problem.js';
 import { refusalOfBody } from './raw-bodies.js';
 import { parseStrictJson } from './strict-json.js';
+
+const LINES = 'http:lines';
+/** One JSON value on each line (https://github.com/ndjson/ndjson-spec). */
+export const NDJSON = 'application/x-ndjson';
+
+/** The route also takes newline-delimited JSON. It parses its body itself: in both media types, it gets the raw bytes. */
+export const TakesLines = () => SetMetadata(LINES, true);
+
+const takesLines = (handler: object): boolean => Reflect.getMetadata(LINES, handler) === true;
 
 const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
 /** The methods whose content has a meaning; the content of others is ignored (RFC 9110, 9.3.1). */

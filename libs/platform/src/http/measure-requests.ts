@@ -1,7 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { finalStatus, isAsked } from './final-status.js';
-import { routeOf } from './route-of.js';
+import { finalStatus, isAsked, routeOf } from './outcome.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

@@ -13,10 +13,9 @@ import { isDependencyAway, isStoreAway } from '#event-sourcing/store/errors.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { LOGGER } from '../tokens.js';
 import { admissionOf } from './admission.js';
-import { setAsked } from './final-status.js';
+import { allowedMethods, setAsked } from './outcome.js';
 import { Problem, sendProblem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
-import { allowedMethods } from './route-of.js';
 
 /** The only place that turns errors into problems. It logs causes and never sends them. */
 @Catch()

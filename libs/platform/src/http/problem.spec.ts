@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { projectPath } from '../project-path.js';
-import { ErrorRoom, LARGEST_ERRORS, PROBLEMS, Problem, invalidRequest, problemBody } from './problem.js';
+import { ErrorRoom, LARGEST_ERRORS, PROBLEMS, invalidRequest, problemBody } from './problem.js';
 
 it('Every problem code has its section in docs/errors.md, under its status, and no other has one', () => {
   const page = readFileSync(projectPath('docs/errors.md'), 'utf8');

@@ -13,7 +13,7 @@ import { catchError } from 'rxjs/operators';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { principalOf, type Principal } from '../auth/authentication.js';
 import { Digester } from '../crypto/digest.js';
-import { routeOf } from '../http/route-of.js';
+import { routeOf } from '../http/outcome.js';
 import { readIdempotencyKey } from '../http/idempotency-key.js';
 import { Problem } from '../http/problem.js';
 import { toProblem } from '../http/problem.filter.js';

@@ -2,8 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { open, seal, SealBroken } from '../crypto/sealing.js';
 import { keyedDigest, type SubjectKey } from '../crypto/subject-keys.js';
-import { openPadded, sealPadded } from './padded-seal.js';
-import { pad, paddedLength, unpad } from './padding.js';
+import { openPadded, pad, paddedLength, sealPadded, unpad } from './padding.js';
 
 const keyOf = (byte: number): SubjectKey => {
   const key = Buffer.alloc(32, byte);

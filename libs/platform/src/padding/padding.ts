@@ -1,3 +1,5 @@
+import type { SubjectKey } from '../crypto/subject-keys.js';
+
 /** The padded length of this many bytes: the next multiple of the step, with room for the mark. */
 export const paddedLength = (bytes: number, step: number): number => (Math.floor(bytes / step) + 1) * step;
 
@@ -18,3 +20,17 @@ export const unpad = (padded: Buffer): Buffer => {
 };
 
 const MARK = 0x80;
+
+/**
+ * Seals with the subject's key so that the length reveals only the number of steps. The seal also authenticates that
+ * the content is padded.
+ * @param step bytes
+ */
+export const sealPadded = (key: SubjectKey, context: string, step: number, plaintext: Uint8Array): Buffer =>
+  key.seal(padded(context), pad(plaintext, step));
+
+/** @throws SealBroken */
+export const openPadded = (key: SubjectKey, context: string, sealed: Uint8Array): Buffer =>
+  unpad(key.open(padded(context), sealed));
+
+const padded = (context: string): string => `${context}|padded`;

@@ -5,8 +5,7 @@ import pg from 'pg';
 import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
 import { grantToApplication } from './application-rights.js';
 import { migrationsOf } from './pending-migrations.js';
-import { openPool } from './pool.js';
-import { REFUSE_OLD_SERVER } from './server-version.js';
+import { REFUSE_OLD_SERVER, openPool } from './pool.js';
 import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from './schemas.js';
 
 /**

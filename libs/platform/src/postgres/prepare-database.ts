@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { scramVerifier } from './scram.js';
 import { serviceSchemas, type Migrated } from './schemas.js';
 
 /** A request that cannot be done, with what to do instead. */
@@ -213,3 +212,21 @@ const OWNED_BY_OTHERS = `
      and (typtype in ('e', 'd', 'r')
        or (typtype = 'c' and exists (select from pg_class c where c.oid = t.typrelid and c.relkind = 'c')))
   order by step, statement`;
+
+/** PostgreSQL's default (`scram_iterations`). */
+const ITERATIONS = 4_096;
+const HASH_BYTES = 32;
+
+/**
+ * What PostgreSQL stores instead of a password (RFC 5802, RFC 7677), in its own notation. A statement with it puts no
+ * password into the server's log and can be shown.
+ * @param password printable ASCII: other characters would need normalisation first (SASLprep)
+ * @param salt 16 random bytes
+ */
+const scramVerifier = (password: string, salt: Uint8Array): string => {
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, HASH_BYTES, 'sha256');
+  const keyed = (label: string): Buffer => createHmac('sha256', salted).update(label).digest();
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64');
+  const serverKey = keyed('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${Buffer.from(salt).toString('base64')}$${storedKey}:${serverKey}`;
+};

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { endBeyondHelp } from './end-beyond-help.js';
 
-beforeEach(() => jest.useFakeTimers());
-afterEach(() => jest.useRealTimers());
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 it.each<[string, number, (second: number) => boolean, number | null]>([
   ['once it has been unusable for the given time', 30, (second) => second >= 10, 40],

@@ -4,8 +4,7 @@ import pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { RatePolicy } from './policies.js';
-import { RateLimiter } from './rate-limiter.js';
-import { TokenBuckets } from './token-buckets.js';
+import { RateLimiter, TokenBuckets } from './rate-limiter.js';
 
 let database: StartedPostgres;
 let pool: pg.Pool;
@@ -89,24 +88,6 @@ describe('The rate limiter', () => {
     now = 1_000;
     await limiter.take(of, busy);
     expect(asked).toBe(before + 1);
-  });
-
-  it('returns the tokens left, when it is full again, and when to retry', async () => {
-    const limiter = new RateLimiter(buckets, clock);
-    const of = subject();
-    const since = performance.now();
-    expect(await limiter.take(of, slow)).toEqual({
-      allowed: true,
-      remaining: 19,
-      fullAfterSeconds: 60,
-      retryAfterSeconds: 1,
-    });
-    await buckets.take(of, slow, 19);
-    const refused = await limiter.take(of, slow);
-    const passedSeconds = (performance.now() - since) / 1_000;
-    expect(refused).toMatchObject({ allowed: false, remaining: 0 });
-    expect(refused.retryAfterSeconds).toBeGreaterThanOrEqual(60 - passedSeconds);
-    expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
   it('owes what one request has asked for beyond its token, and gives none until it has flowed in', async () => {

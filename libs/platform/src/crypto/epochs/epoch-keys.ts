@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import { LONGEST_TIMER_MS } from '../../config/setting.js';
 import type { Config } from '../../config/settings.js';
 import type { KeyRing } from '../key-ring.js';
 import { KeyDestroyed, KeysUnavailable, type WrappingKey, type WrappingKeys } from '../wrapping-keys.js';
@@ -15,19 +14,8 @@ export interface EpochSettings {
   readonly cacheMs: number;
 }
 
-/** Times are of this process's monotonic clock (ms). */
-interface Opened {
-  readonly key: Buffer | 'destroyed';
-  readonly until: number;
-  /** How long it serves while the folder is unavailable. */
-  readonly servesUntil: number;
-}
-
-/** How long an opened epoch key is kept (ms); twelve times longer while its folder is unavailable. */
+/** How long an opened epoch key is kept (ms). */
 const OPENED_EPOCH_MS = 300_000;
-const OUTAGE_FACTOR = 12;
-/** How long a cached key serves after a failure (ms): a folder that hangs would cost every caller its time-out. */
-const PAUSE_AFTER_FAILURE_MS = 5_000;
 /** More epochs than ever have keys at a time. */
 const MOST_OPENED = 1_000;
 const BEGINNINGS = 3;
@@ -46,7 +34,7 @@ export const openEpochKeys = (pool: Pool, ring: KeyRing, config: Config): EpochK
  */
 export class EpochKeys implements WrappingKeys {
   private readonly rows: EpochRows;
-  private readonly opened: LRUCache<string, Opened>;
+  private readonly opened: LRUCache<string, Buffer | 'destroyed'>;
   private readonly opening = new Map<string, Promise<Buffer>>();
   private wraps: { readonly key: WrappingKey; readonly until: number } | null = null;
   private asking: Promise<WrappingKey> | null = null;
@@ -61,9 +49,10 @@ export class EpochKeys implements WrappingKeys {
     private readonly steadyNow: () => number = () => performance.now(),
   ) {
     this.rows = new EpochRows(pool);
+    const perf = { now: steadyNow };
     // Also drops unused keys from memory.
-    const ttl = Math.min(settings.cacheMs * (1 + OUTAGE_FACTOR), LONGEST_TIMER_MS);
-    this.opened = new LRUCache({ max: MOST_OPENED, ttl, ttlAutopurge: true });
+    const forgetting = { ttl: settings.cacheMs, ttlAutopurge: true, ttlResolution: 0 };
+    this.opened = new LRUCache({ max: MOST_OPENED, ...forgetting, perf });
   }
 
   async current(): Promise<WrappingKey> {
@@ -80,7 +69,7 @@ export class EpochKeys implements WrappingKeys {
     // Any id that is not an epoch's name is, or was, one of ENCRYPTION_KEYS.
     if (startOf(id) === null) return this.ring.named(id);
     const known = this.opened.get(id);
-    if (known && known.until > this.steadyNow()) return usable(id, known.key);
+    if (known) return usable(id, known);
     const running = this.opening.get(id) ?? this.open(id).finally(() => this.opening.delete(id));
     this.opening.set(id, running);
     return running;
@@ -146,19 +135,10 @@ export class EpochKeys implements WrappingKeys {
   }
 
   private async open(id: string): Promise<Buffer> {
-    const now = this.steadyNow();
-    const known = this.opened.get(id);
-    try {
-      const key = await this.fetch(id);
-      const until = now + this.settings.cacheMs;
-      this.opened.set(id, { key, until, servesUntil: until + this.settings.cacheMs * OUTAGE_FACTOR });
-      return usable(id, key);
-    } catch (error) {
-      if (!(error instanceof KeysUnavailable) || !known || known.servesUntil <= now) throw error;
-      const until = Math.min(this.steadyNow() + PAUSE_AFTER_FAILURE_MS, known.servesUntil);
-      this.opened.set(id, { ...known, until });
-      return usable(id, known.key);
-    }
+    const start = this.steadyNow();
+    const key = await this.fetch(id);
+    this.opened.set(id, key, { start });
+    return usable(id, key);
   }
 
   private async fetch(id: string): Promise<Buffer | 'destroyed'> {

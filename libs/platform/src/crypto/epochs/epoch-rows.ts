@@ -143,12 +143,13 @@ export class EpochRows {
   /**
    * Announces the destruction of a key. Replaces an announcement dated in the future, which came from a wrong clock.
    */
-  async announce(epoch: string): Promise<void> {
-    await this.pool.query(
-      `update platform.key_epoch set announced_at = clock_timestamp()
-       where epoch = $1 and (announced_at is null or announced_at > clock_timestamp())`,
+  async announce(epoch: string): Promise<{ readonly announcedAt: number; readonly now: number }> {
+    const { rows } = await this.pool.query<{ announcedAt: number; now: number }>(
+      `update platform.key_epoch set announced_at = least(announced_at, clock_timestamp()) where epoch = $1
+       returning ${ms('announced_at')} as "announcedAt", ${ms('clock_timestamp()')} as now`,
       [epoch],
     );
+    return rows[0]!;
   }
 
   /** Marks a key as destroyed. A lost current key may be marked too, which ends its epoch. */

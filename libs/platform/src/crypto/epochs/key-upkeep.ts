@@ -103,11 +103,8 @@ export class KeyUpkeep {
       if (signal?.aborted) break;
       const dueAt = dueAtOf(row, retentionMs);
       if (dueAt === null || (await this.rows.now()) < dueAt - noticeMs) continue;
-      await this.rows.announce(row.epoch);
-      const announcedAt = (await this.rows.find(row.epoch))?.announcedAt;
-      const now = await this.rows.now();
-      if (now < dueAt || announcedAt === null || announcedAt === undefined || now < announcedAt + noticeMs)
-        continue;
+      const { announcedAt, now } = await this.rows.announce(row.epoch);
+      if (now < Math.max(dueAt, announcedAt + noticeMs)) continue;
       const why = await this.destroy(row);
       if (why === null) destroyed.push(row.epoch);
       else waiting.push({ epoch: row.epoch, why });

@@ -1,12 +1,17 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { apiSchemas } from './api-schema.js';
-import type { Components } from './document-types.js';
-import { completeOperation } from './complete-operation.js';
-import { headerComponents, parameterComponents } from './headers.js';
-import { plainSchemas } from './plain-schemas.js';
-import { problemComponents } from './problem-responses.js';
-import { routesOf } from './routes.js';
+import type {
+  Components,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  ResponseObject,
+} from './document-types.js';
+import type { CodeWithStatus, ProblemCode } from '../problem.js';
+import { headerComponents, headers, parameterComponents, sharedParameter } from './headers.js';
+import { problemComponents, problemResponses } from './problem-responses.js';
+import { routesOf, type Route } from './routes.js';
 
 /**
  * The OpenAPI 3.1 document of an application, from its controllers.
@@ -73,4 +78,154 @@ const used = ({ components = {}, paths, webhooks }: OpenAPIObject): Components =
           ),
     ]),
   );
+};
+
+/**
+ * Adds to an operation what follows from its route's declaration: security, shared parameters and headers, and every
+ * problem that its guards, pipes and interceptors can return.
+ */
+const completeOperation = (operation: OperationObject, route: Route): OperationObject => {
+  const reads = new Set(route.method === 'post' ? [...route.reads, 'idempotency-key'] : route.reads);
+  const own = (operation.parameters ?? [])
+    .filter(isParameter)
+    .filter(({ name }) => sharedParameter(name) === undefined);
+  const parameters = [
+    ...inOrder(own, route.path),
+    ...[...reads].flatMap((name) => sharedParameter(name) ?? []),
+  ];
+  const always = headers(
+    route.accepts === 'public' ? ['RequestId'] : ['RequestId', 'RateLimitPolicy', 'RateLimit'],
+  );
+  const answers = Object.entries(operation.responses).flatMap(([status, answer]) =>
+    answer ? [[status, withHeaders(answer as ResponseObject, always, route)] as const] : [],
+  );
+  return {
+    ...operation,
+    security: securityOf(route),
+    parameters,
+    responses: {
+      ...Object.fromEntries(answers),
+      ...(reads.has('if-none-match') && {
+        // A handler sets its headers before it knows that nothing has changed.
+        304: {
+          description: 'The state is the one you have',
+          headers: { ...always, ...headers(['ETag']), ...headersOf(operation.responses[200]) },
+        },
+      }),
+      ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public', pagesOf(route)),
+    },
+  };
+};
+
+const headersOf = (answer: ResponseObject | ReferenceObject | undefined): ResponseObject['headers'] =>
+  answer && 'headers' in answer ? answer.headers : {};
+
+/** The codes that a browser gets as a page. */
+const pagesOf = ({ refusesInWords, refusals }: Route): readonly (ProblemCode | CodeWithStatus)[] =>
+  refusesInWords ? refusals : [];
+
+const isParameter = (one: ParameterObject | ReferenceObject): one is ParameterObject => 'name' in one;
+
+/** Path parameters in path order, then the others in declaration order (decorators run last to first). */
+const inOrder = (parameters: readonly ParameterObject[], path: string): readonly ParameterObject[] => {
+  const place = ({ name }: ParameterObject): number => path.indexOf(`{${name}}`);
+  const ofPath = parameters.filter((one) => one.in === 'path').sort((a, b) => place(a) - place(b));
+  return [...ofPath, ...parameters.filter((one) => one.in !== 'path').reverse()];
+};
+
+const withHeaders = (
+  answer: ResponseObject,
+  always: ResponseObject['headers'],
+  { method }: Route,
+): ResponseObject => ({
+  ...answer,
+  headers: {
+    ...always,
+    ...(method === 'post' && headers(['IdempotencyReplayed'])),
+    ...answer.headers,
+  },
+});
+
+/** OpenAPI 3.1 lets every kind of scheme list the roles, here scopes, that a call needs. */
+const securityOf = ({ accepts }: Route): Record<string, string[]>[] =>
+  accepts === undefined || accepts === 'public'
+    ? []
+    : Object.entries(accepts).map(([mode, scope]) => ({ [mode]: [scope as string] }));
+
+const problemsOf = (
+  own: readonly ParameterObject[],
+  reads: ReadonlySet<string>,
+  { method, accepts, keepsOwnKeys, ignoresParameters, refusals }: Route,
+): readonly (ProblemCode | CodeWithStatus)[] => {
+  const hasQuery = reads.has('limit') || own.some((one) => one.in === 'query');
+  const takesBody = method === 'post' || method === 'patch';
+  return [
+    'not_acceptable',
+    'payload_too_large',
+    'internal_error',
+    'rate_limited',
+    ...refusals,
+    ...when(!ignoresParameters, 'unknown_parameter'),
+    ...when(
+      accepts !== 'public',
+      'unauthenticated',
+      'auth_mode_not_allowed',
+      'scope_missing',
+      'network_not_allowed',
+      method === 'get' ? 'service_unavailable' : 'enqueue_unavailable',
+    ),
+    ...when(takesBody, 'malformed_json', 'validation_failed', 'unsupported_media_type'),
+    ...when(hasQuery, 'validation_failed'),
+    ...when(reads.has('if-match'), 'precondition_failed'),
+    ...when(method === 'post', 'idempotency_key_reused'),
+    ...when(method === 'post' && !keepsOwnKeys, 'idempotency_in_progress'),
+  ];
+};
+
+const when = (applies: boolean, ...codes: readonly ProblemCode[]): readonly ProblemCode[] =>
+  applies ? codes : [];
+
+type Json = Record<string, unknown>;
+
+/** Members that hold values, not schemas: what looks like a keyword inside them is data. */
+const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
+/** Members that hold schemas by names of their own. */
+const BY_NAME = new Set(['properties', 'patternProperties', 'schemas']);
+
+/**
+ * The same document in keywords that code generators and validating proxies know. A constant becomes an enumeration of
+ * one value, each enumeration names its type, and a tuple also has `items`, which its `maxItems` leaves without effect.
+ */
+const plainSchemas = <T>(document: T): T => plain(document, false) as T;
+
+const plain = (part: unknown, isByName: boolean): unknown => {
+  if (Array.isArray(part)) return part.map((one) => plain(one, false));
+  if (typeof part !== 'object' || part === null) return part;
+  const inside = Object.fromEntries(
+    Object.entries(part).map(([name, inner]) => [
+      name,
+      !isByName && VALUES.has(name) ? inner : plain(inner, !isByName && BY_NAME.has(name)),
+    ]),
+  );
+  return isByName ? inside : withItems(withType(withoutConstant(inside)));
+};
+
+const withoutConstant = (schema: Json): Json => {
+  const { const: value, ...others } = schema;
+  return 'const' in schema ? { enum: [value], ...others } : schema;
+};
+
+const withType = (schema: Json): Json => {
+  if (!Array.isArray(schema['enum']) || 'type' in schema) return schema;
+  const types = [...new Set(schema['enum'].map(typeOf))];
+  return { type: types.length === 1 ? types[0] : types, ...schema };
+};
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
+
+const withItems = (schema: Json): Json => {
+  const { prefixItems, items } = schema;
+  if (!Array.isArray(prefixItems) || items !== undefined) return schema;
+  return { ...schema, items: { anyOf: prefixItems } };
 };

@@ -37,7 +37,7 @@ import {
 import { API_KEY_SCOPES } from '../../auth/scopes.js';
 import { LOGGER } from '../../tokens.js';
 import { BodyPipe, type SelfChecking } from '../body.pipe.js';
-import { TakesLines } from '../bulk-body.js';
+import { TakesLines } from '../json-body.interceptor.js';
 import { configureHttp } from '../configure-http.js';
 import { JsonBodyInterceptor } from '../json-body.interceptor.js';
 import { ProblemFilter } from '../problem.filter.js';

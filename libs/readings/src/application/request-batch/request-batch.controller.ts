@@ -6,7 +6,7 @@ import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { LineFull, Lines } from '#platform/async/lines.js';
 import { within } from '#platform/async/within.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
-import { NDJSON, TakesLines } from '#platform/http/bulk-body.js';
+import { NDJSON, TakesLines } from '#platform/http/json-body.interceptor.js';
 import { departureOf } from '#platform/http/departure.js';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
