@@ -9,7 +9,6 @@ import { RefusalTally } from './refusal-tally.js';
 
 /** Records per statement. */
 const AT_ONCE = 500;
-const LONGEST_PAUSE_MS = 5_000;
 /** At shutdown, waiting records are written within this time or lost (ms). */
 const LAST_WRITE_WITHIN_MS = 1_500;
 const UNAUTHENTICATED = 401;
@@ -37,8 +36,7 @@ export class AuditTrail {
   private readonly refusals: Readonly<Record<'limited' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
   private loss: AuditLoss | null = null;
   private writing: Promise<void> | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private pauseMs = WRITE_EVERY_MS;
+  private readonly timer: NodeJS.Timeout;
   private readonly complaints = new Recurring();
   private readonly written: Counter;
   private readonly lost: Counter;
@@ -62,6 +60,7 @@ export class AuditTrail {
     );
     const waiting = 'Audit records in memory that PostgreSQL has not stored yet';
     readGauge(registry, 'audit_records_waiting', waiting, () => this.waiting.length);
+    this.timer = setInterval(() => void this.round(), WRITE_EVERY_MS).unref();
   }
 
   /** Whether a request that must be recorded may be answered. */
@@ -74,7 +73,6 @@ export class AuditTrail {
     // Requests that must be recorded were admitted while there was room.
     if (record.personal || this.hasRoom()) this.waiting.push(record);
     else this.lose(1);
-    this.schedule();
   }
 
   /** Records a request that was refused before the rate limit counted it, or by the rate limit. */
@@ -88,12 +86,11 @@ export class AuditTrail {
     const own = tally.take(record);
     if (own) this.admitted(own);
     else this.counted.inc();
-    this.schedule();
   }
 
   /** Writes what waits. Call it once, after the last request. */
   async stop(): Promise<void> {
-    if (this.timer) clearTimeout(this.timer);
+    clearInterval(this.timer);
     this.endMinute(Infinity);
     await within(LAST_WRITE_WITHIN_MS, this.drain());
     if (this.unwritten > 0) this.complain(this.unwritten, 'audit records were lost when the process stopped');
@@ -120,20 +117,9 @@ export class AuditTrail {
     }
   }
 
-  private schedule(): void {
-    if (this.timer) return;
-    this.timer = setTimeout(() => void this.round(), this.pauseMs).unref();
-  }
-
   private async round(): Promise<void> {
     this.endMinute(this.clock.now());
-    await this.write();
-    this.timer = null;
-    if (this.unwritten > 0 || this.hasCounted()) this.schedule();
-  }
-
-  private hasCounted(): boolean {
-    return Object.values(this.refusals).some(({ isCounting }) => isCounting);
+    if (this.unwritten > 0) await this.write();
   }
 
   private write(): Promise<void> {
@@ -155,9 +141,7 @@ export class AuditTrail {
           throw error;
         });
       }
-      this.pauseMs = WRITE_EVERY_MS;
     } catch (error) {
-      this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);
       this.complain(this.waiting.length, 'audit records wait for PostgreSQL', error);
     }
   }

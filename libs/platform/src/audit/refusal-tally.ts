@@ -45,10 +45,6 @@ export class RefusalTally {
     return null;
   }
 
-  get isCounting(): boolean {
-    return this.counted.size > 0;
-  }
-
   /** The counts of earlier minutes. @param now milliseconds since the epoch; infinity: all counts */
   ended(now: number): readonly AuditRecord[] {
     const window = Math.floor(now / WINDOW_MS);

@@ -49,19 +49,12 @@ export class BodyPipe implements PipeTransform {
   }
 }
 
-const nestedObjects = new WeakMap<object, readonly string[]>();
-
 /** The members of a DTO that are nested objects, not lists of them. */
-const nestedObjectsOf = (metatype: new () => unknown): readonly string[] => {
-  const known = nestedObjects.get(metatype);
-  if (known) return known;
-  const names = getMetadataStorage()
+const nestedObjectsOf = (metatype: new () => unknown): readonly string[] =>
+  getMetadataStorage()
     .getTargetValidationMetadatas(metatype, '', true, false)
     .filter(({ type, each }) => type === ValidationTypes.NESTED_VALIDATION && !each)
     .map(({ propertyName }) => propertyName);
-  nestedObjects.set(metatype, names);
-  return names;
-};
 
 /** For a nested object, class-validator takes an array as well, and checks each of its thousands of elements. */
 const withoutArrays = (value: object, metatype: new () => unknown): object => {

@@ -31,17 +31,11 @@ type Handler = ReturnType<ExecutionContext['getHandler']>;
  */
 @Injectable()
 export class KnownParameters implements NestInterceptor {
-  private readonly known = new WeakMap<Handler, ReadonlyMap<string, boolean>>();
-
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { url } = context.switchToHttp().getRequest<Request>();
     const mark = url.indexOf('?');
-    if (mark !== -1 && !ignoresParameters(context.getClass())) {
-      const handler = context.getHandler();
-      const known = this.known.get(handler) ?? declaredParameters(context.getClass(), handler);
-      this.known.set(handler, known);
-      checkParameters(url.slice(mark + 1), known);
-    }
+    if (mark !== -1 && !ignoresParameters(context.getClass()))
+      checkParameters(url.slice(mark + 1), declaredParameters(context.getClass(), context.getHandler()));
     return next.handle();
   }
 }

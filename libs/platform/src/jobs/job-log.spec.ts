@@ -45,7 +45,7 @@ describe('the log of jobs', () => {
     fails(1, 2, new TypeError('a bug'));
     fails(1, 25, new Error('away'));
     fails(2, 25, new Error('away'));
-    expect(lines.map(({ message, jobId }) => `${jobId} ${message}`)).toEqual([
+    expect(lines.map(({ message, jobId }) => `${String(jobId)} ${message}`)).toEqual([
       ...['1', '1'].map((id) => `${id} a job failed; it is tried again`),
       ...['1', '2'].map((id) => `${id} a job failed and has no attempts left`),
     ]);

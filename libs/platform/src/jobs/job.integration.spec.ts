@@ -80,28 +80,6 @@ const waiting = async (): Promise<Waiting[]> =>
   ).rows;
 
 describe('addJob', () => {
-  it('adds a job with its payload, at once unless a time is given', async () => {
-    await run(addJob(GREET, { readingId: 'r1', nr: 7 }));
-    const runAt = '2100-01-02T03:04:05.006Z';
-    await run(addJob(GREET, {}, { key: 'k', runAt, maxAttempts: 3 }));
-    const [now, later] = await waiting();
-    expect(now).toMatchObject({ payload: { readingId: 'r1', nr: 7 }, key: null, max_attempts: 25 });
-    expect(now!.run_at.getTime()).toBeLessThan(new Date(runAt).getTime());
-    expect(later).toMatchObject({ payload: {}, key: 'k', max_attempts: 3, run_at: new Date(runAt) });
-  });
-
-  it('replaces the waiting job of the same key', async () => {
-    await run(addJob(GREET, { nr: 1 }, { key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
-    await run(addJob(GREET, { nr: 2 }, { key: 'k', runAt: '2100-02-01T00:00:00.000Z' }));
-    await run(addJob(GREET, { nr: 3 }, { key: 'other', runAt: '2100-01-01T00:00:00.000Z' }));
-    expect(
-      (await waiting()).map(({ payload, run_at: at }) => [payload['nr'], at.toISOString().slice(0, 10)]),
-    ).toEqual([
-      [2, '2100-02-01'],
-      [3, '2100-01-01'],
-    ]);
-  });
-
   it('adds several in one statement as one by one, in their order', async () => {
     const runAt = '2100-01-02T03:04:05.006Z';
     const jobs = [

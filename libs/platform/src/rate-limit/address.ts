@@ -32,9 +32,6 @@ export const addressKey = (text: string): string | null => {
 
 /** An IPv4 address as text. */
 const parse = (text: string): string | ipaddr.IPv6 | null => {
-  // The common case, on the path of every request.
-  const short = text.startsWith(IPV4_IN_IPV6) ? text.slice(IPV4_IN_IPV6.length) : text;
-  if (isIPv4(short)) return short;
   const bare = withoutPort(text.trim());
   if (bare.length > LONGEST) return null;
   if (isIPv4(bare)) return bare;
@@ -43,7 +40,6 @@ const parse = (text: string): string | ipaddr.IPv6 | null => {
   return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6);
 };
 
-const IPV4_IN_IPV6 = '::ffff:';
 /** Eight groups, with the dotted form of the last two, and a zone. */
 const LONGEST = 64;
 
