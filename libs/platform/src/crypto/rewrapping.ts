@@ -40,7 +40,7 @@ const COUNTED = 50_000;
 const NAMED = 100;
 
 /** The id of the key-encryption key that sealed a value: a length byte, then that many ASCII characters. */
-export const keyIdOf = (column: string): string =>
+const keyIdOf = (column: string): string =>
   `convert_from(substring(${column} from 2 for get_byte(${column}, 0)), 'UTF8')`;
 
 /** How many rows each key-encryption key sealed, by its id. @param counted rows of one statement */

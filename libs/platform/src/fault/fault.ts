@@ -81,7 +81,7 @@ const CONNECTION_LOST =
   /connection terminated|timeout exceeded when trying to connect|connection error|query read timeout/i;
 
 const KEYS_ADVICE =
-  'Does this process have the same ENCRYPTION_KEYS and KMS settings as the others? ops keys status says more.';
+  'Does this process have the same ENCRYPTION_KEYS and KEY_DIRECTORY as the others? ops keys status says more.';
 
 /** The store's fault behind an error; `null` when the error is anything else, such as a refusal or a bug. */
 export const faultOf = (error: unknown): Fault | null => {

@@ -9,7 +9,7 @@ import type { WorkLoop } from '../work/work-registry.js';
 
 export const DAY_MS = 86_400_000;
 /** How often the workers with the role `upkeep` or `webhooks` make a round (ms). */
-export const RETENTION_EVERY_MS = 600_000;
+const RETENTION_EVERY_MS = 600_000;
 
 /** What of a kind is kept, and what of it is older than its term. */
 export interface Held {

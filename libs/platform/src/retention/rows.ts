@@ -4,7 +4,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import type { Held, OnStep } from './retention.js';
 
 /** Counting stops here, so that a look never takes long. */
-export const MOST_COUNTED = 1_000_000;
+const MOST_COUNTED = 1_000_000;
 /** For other work between statements, at least; a step that took longer is followed by a pause as long. */
 const PAUSE_MS = 50;
 /** Rows that `forgetOlder` deletes in one statement: a fraction of a second, also on a slow disk. */

@@ -47,7 +47,6 @@ export class TrustedTime implements TrustedClock {
   private comparing: Promise<ClockVerdict> | null = null;
   /** When the clocks were last compared, and by how much the wall clock was then beyond the monotonic one (ms). */
   private compared: { readonly at: number; readonly offset: number } | null = null;
-  private readonly listeners = new Set<(verdict: ClockVerdict) => void>();
   private readonly elapsed: () => number;
 
   constructor(private readonly parts: TrustedTimeParts) {
@@ -94,12 +93,6 @@ export class TrustedTime implements TrustedClock {
     return this.comparing;
   }
 
-  /** Called with each verdict of another level, or about other clocks. @returns stops it */
-  onChange(listener: (verdict: ClockVerdict) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
   private offset(): number {
     return this.parts.clock.now() - this.elapsed();
   }
@@ -130,10 +123,7 @@ export class TrustedTime implements TrustedClock {
     this.readings = readings;
     const judged = judgeClocks(readings, { warnMs: Math.min(WARN_MS, refuseMs), refuseMs });
     this.latest = isStoreThere || judged.level === 'refused' ? judged : STORE_AWAY;
-    if (former.level !== this.latest.level || former.wrong !== this.latest.wrong) {
-      this.report(former);
-      for (const listener of this.listeners) listener(this.latest);
-    }
+    if (former.level !== this.latest.level || former.wrong !== this.latest.wrong) this.report(former);
     return this.latest;
   }
 

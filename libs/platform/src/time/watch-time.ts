@@ -27,36 +27,20 @@ export const watchTime = (time: TrustedTime): WorkLoop => ({
  * Work that runs only while the clocks can be trusted. It starts after the first comparison, stops when they differ too
  * much, and starts again when they agree. The loop must be able to run more than once.
  */
-export const whileTrusted = (time: TrustedTime, loop: WorkLoop): WorkLoop => ({
+export const whileTrusted = (time: Pick<TrustedTime, 'verdict'>, loop: WorkLoop): WorkLoop => ({
   ...loop,
   async run(signal) {
-    while (await untilTrusted(time, signal)) {
-      const refused = new AbortController();
-      const stopListening = time.onChange(({ level }) => {
-        if (level === 'refused') refused.abort();
-      });
-      try {
-        await loop.run(AbortSignal.any([signal, refused.signal]));
-      } finally {
-        stopListening();
+    while (!signal.aborted) {
+      const { level } = time.verdict;
+      if (level === 'trusted' || level === 'warning') {
+        const refused = new AbortController();
+        const look = setInterval(() => {
+          if (time.verdict.level === 'refused') refused.abort();
+        }, LOOK_EVERY_MS);
+        await loop.run(AbortSignal.any([signal, refused.signal])).finally(() => clearInterval(look));
+        if (!refused.signal.aborted) return;
       }
-      if (!refused.signal.aborted) return;
+      await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   },
 });
-
-/** @returns false when the signal aborted first */
-const untilTrusted = (time: TrustedTime, signal: AbortSignal): Promise<boolean> =>
-  new Promise((resolve) => {
-    const settle = (): void => {
-      const { level } = time.verdict;
-      const mayWork = level === 'trusted' || level === 'warning';
-      if (!mayWork && !signal.aborted) return;
-      stopListening();
-      signal.removeEventListener('abort', settle);
-      resolve(!signal.aborted);
-    };
-    const stopListening = time.onChange(settle);
-    signal.addEventListener('abort', settle);
-    settle();
-  });

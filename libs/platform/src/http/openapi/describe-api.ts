@@ -96,9 +96,14 @@ const completeOperation = (operation: OperationObject, route: Route): OperationO
   const always = headers(
     route.accepts === 'public' ? ['RequestId'] : ['RequestId', 'RateLimitPolicy', 'RateLimit'],
   );
-  const answers = Object.entries(operation.responses).flatMap(([status, answer]) =>
-    answer ? [[status, withHeaders(answer as ResponseObject, always, route)] as const] : [],
-  );
+  const own200 = operation.responses[200] as ResponseObject | undefined;
+  const answers = Object.entries(operation.responses).map(([status, answer]) => {
+    const replayed = route.method === 'post' && headers(['IdempotencyReplayed']);
+    return [
+      status,
+      { ...answer, headers: { ...always, ...replayed, ...(answer as ResponseObject).headers } },
+    ] as const;
+  });
   return {
     ...operation,
     security: securityOf(route),
@@ -109,20 +114,18 @@ const completeOperation = (operation: OperationObject, route: Route): OperationO
         // A handler sets its headers before it knows that nothing has changed.
         304: {
           description: 'The state is the one you have',
-          headers: { ...always, ...headers(['ETag']), ...headersOf(operation.responses[200]) },
+          headers: { ...always, ...headers(['ETag']), ...own200?.headers },
         },
       }),
-      ...problemResponses(problemsOf(own, reads, route), route.accepts !== 'public', pagesOf(route)),
+      ...problemResponses(
+        problemsOf(own, reads, route),
+        route.accepts !== 'public',
+        // The codes that a browser gets as a page.
+        route.refusesInWords ? route.refusals : [],
+      ),
     },
   };
 };
-
-const headersOf = (answer: ResponseObject | ReferenceObject | undefined): ResponseObject['headers'] =>
-  answer && 'headers' in answer ? answer.headers : {};
-
-/** The codes that a browser gets as a page. */
-const pagesOf = ({ refusesInWords, refusals }: Route): readonly (ProblemCode | CodeWithStatus)[] =>
-  refusesInWords ? refusals : [];
 
 const isParameter = (one: ParameterObject | ReferenceObject): one is ParameterObject => 'name' in one;
 
@@ -132,19 +135,6 @@ const inOrder = (parameters: readonly ParameterObject[], path: string): readonly
   const ofPath = parameters.filter((one) => one.in === 'path').sort((a, b) => place(a) - place(b));
   return [...ofPath, ...parameters.filter((one) => one.in !== 'path').reverse()];
 };
-
-const withHeaders = (
-  answer: ResponseObject,
-  always: ResponseObject['headers'],
-  { method }: Route,
-): ResponseObject => ({
-  ...answer,
-  headers: {
-    ...always,
-    ...(method === 'post' && headers(['IdempotencyReplayed'])),
-    ...answer.headers,
-  },
-});
 
 /** OpenAPI 3.1 lets every kind of scheme list the roles, here scopes, that a call needs. */
 const securityOf = ({ accepts }: Route): Record<string, string[]>[] =>
