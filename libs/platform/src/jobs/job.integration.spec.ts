@@ -12,6 +12,7 @@ import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 import { NotDueYet } from './not-due-yet.js';
 import { addJob, handleJobs, jobKind, removeJob, runJobs, type JobPayload } from './job.js';
+import { forgetReplacedJobs, stuckJobs } from './stuck-jobs.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
 const PART = jobKind('part', GREET.payload);
@@ -299,4 +300,39 @@ describe('runJobs', () => {
     // Its row disappears when its connection returns to the pool, which the end of the process waits for.
     await eventually(async () => (await waiting()).length === 0);
   });
+});
+
+const change = (key: string, state: string) =>
+  pool.query(`update graphile_worker._private_jobs set ${state} where key = $1`, [key]);
+const keys = async () =>
+  (await pool.query<{ key: string | null }>('select key from graphile_worker.jobs order by id')).rows.map(
+    ({ key }) => key,
+  );
+
+it('a job whose worker was killed is not stuck once another has replaced it, and is deleted later', async () => {
+  for (const key of ['again', 'removed', 'spent']) await run(addJob(GREET, {}, { key }));
+  for (const key of ['again', 'removed'])
+    await change(key, `attempts = 1, locked_at = now(), locked_by = 'killed'`);
+  await change('spent', 'attempts = max_attempts');
+  await run(addJob(GREET, {}, { key: 'again' }));
+  await run(removeJob('removed'));
+  expect(await stuckJobs(pool)).toMatchObject({ dead: 1, failing: 0 });
+
+  expect(await forgetReplacedJobs(pool)).toBe(0);
+  await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '2 hours'
+                    where locked_by = 'killed'`);
+  expect(await forgetReplacedJobs(pool)).toBe(2);
+  expect(await keys()).toEqual(['spent', 'again']);
+});
+
+it('the age of a job that nobody takes shows from the first second on', async () => {
+  for (const key of ['waiting', 'turn', 'taken', 'timer']) await run(addJob(GREET, {}, { key }));
+  await change('waiting', `run_at = now() - interval '61 seconds', created_at = run_at - interval '1 day'`);
+  // The turn of a job may be before the job was added.
+  await change('turn', `run_at = now() - interval '1 day'`);
+  await change('taken', `run_at = now() - interval '1 hour', locked_at = now()`);
+  await change('timer', `run_at = now() + interval '1 hour'`);
+  const { oldest } = await stuckJobs(pool);
+  expect(oldest).toBeGreaterThanOrEqual(61);
+  expect(oldest).toBeLessThan(3_600);
 });

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { openPool } from '../postgres/pool.js';
 import {
   DAY_MS,
@@ -54,17 +55,19 @@ const count = async (): Promise<number> =>
 const status = (now = NOW) => retentionStatus(pool, things(), now);
 
 /** One round of a worker's loop. @returns why it failed */
-const workersRound = async (now: number): Promise<readonly string[]> => {
+const workersRound = async (
+  now: number | Error,
+  kinds: readonly Retention[] = [things()],
+): Promise<readonly string[]> => {
   const stopping = new AbortController();
   const reasons: string[] = [];
   const log = {
     info: () => undefined,
     warn: (told: object) => void reasons.push((told as { reason: string }).reason),
   };
-  const running = retentionLoop('retention', pool, [things()], { now: async () => now }, log).run(
-    stopping.signal,
-  );
-  const ended = async (): Promise<boolean> => reasons.length > 0 || (await status(now)).lastRun !== null;
+  const clock = { now: async () => (now instanceof Error ? Promise.reject(now) : now) };
+  const running = retentionLoop('retention', pool, kinds, clock, log).run(stopping.signal);
+  const ended = async (): Promise<boolean> => reasons.length > 0 || (await status()).lastRun !== null;
   while (!(await ended())) await new Promise((resolve) => setImmediate(resolve));
   stopping.abort();
   await running;
@@ -111,5 +114,26 @@ describe('Retention', () => {
 
     await runRetention(pool, things(), NOW + 60_000, new AbortController().signal);
     expect(await status()).toMatchObject({ progress: null, lastRun: { removedInAll: OLD } });
+  });
+
+  it('deletes nothing while the clocks cannot be trusted; a kind that fails does not stop the others', async () => {
+    expect(await workersRound(new ClockUntrusted('the clocks differ'))).toEqual(['the clocks differ']);
+    expect(await count()).toBe(OLD);
+    const broken = { ...things(), kind: 'broken', forget: () => Promise.reject(new Error('it is locked')) };
+    expect(await workersRound(NOW, [broken, things()])).toEqual(['it is locked']);
+    expect(await count()).toBe(0);
+  });
+
+  it.each([
+    [null, 0],
+    [9, 0],
+    [17, 0],
+    [18, 1],
+    [30, 13],
+  ])('with the oldest of %p days lags by %p days behind term and grace', async (days, lagDays) => {
+    const oldest = days === null ? null : NOW - days * DAY_MS;
+    const held = async () => ({ oldest, due: { rows: 0, bytes: 0, partitions: null } });
+    const kind = { ...things(), graceDays: 7, held };
+    expect(await retentionStatus(pool, kind, NOW)).toMatchObject({ lagDays, lastRun: null, nextRun: null });
   });
 });
