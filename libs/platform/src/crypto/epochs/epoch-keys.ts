@@ -35,7 +35,6 @@ export const openEpochKeys = (pool: Pool, ring: KeyRing, config: Config): EpochK
 export class EpochKeys implements WrappingKeys {
   private readonly rows: EpochRows;
   private readonly opened: LRUCache<string, Buffer | 'destroyed'>;
-  private readonly opening = new Map<string, Promise<Buffer>>();
   private wraps: { readonly key: WrappingKey; readonly until: number } | null = null;
   private asking: Promise<WrappingKey> | null = null;
   private hasNoEpochs = false;
@@ -50,9 +49,14 @@ export class EpochKeys implements WrappingKeys {
   ) {
     this.rows = new EpochRows(pool);
     const perf = { now: steadyNow };
-    // Also drops unused keys from memory.
+    // One look for any number of callers; unused keys are dropped from memory.
     const forgetting = { ttl: settings.cacheMs, ttlAutopurge: true, ttlResolution: 0 };
-    this.opened = new LRUCache({ max: MOST_OPENED, ...forgetting, perf });
+    this.opened = new LRUCache({
+      max: MOST_OPENED,
+      ...forgetting,
+      perf,
+      fetchMethod: (id) => this.find(id),
+    });
   }
 
   async current(): Promise<WrappingKey> {
@@ -68,11 +72,9 @@ export class EpochKeys implements WrappingKeys {
   async named(id: string): Promise<Buffer> {
     // Any id that is not an epoch's name is, or was, one of ENCRYPTION_KEYS.
     if (startOf(id) === null) return this.ring.named(id);
-    const known = this.opened.get(id);
-    if (known) return usable(id, known);
-    const running = this.opening.get(id) ?? this.open(id).finally(() => this.opening.delete(id));
-    this.opening.set(id, running);
-    return running;
+    const key = (await this.opened.fetch(id))!;
+    if (key === 'destroyed') throw new KeyDestroyed(`The key of epoch ${id} was destroyed`);
+    return key;
   }
 
   renew(): void {
@@ -134,14 +136,7 @@ export class EpochKeys implements WrappingKeys {
     await this.rows.add(epoch, fingerprintOf(epoch.id, await store.make(epoch.id)));
   }
 
-  private async open(id: string): Promise<Buffer> {
-    const start = this.steadyNow();
-    const key = await this.fetch(id);
-    this.opened.set(id, key, { start });
-    return usable(id, key);
-  }
-
-  private async fetch(id: string): Promise<Buffer | 'destroyed'> {
+  private async find(id: string): Promise<Buffer | 'destroyed'> {
     const row = await this.rows.find(id);
     if (!row) throw new KeysUnavailable(`Unknown epoch ${id}`);
     if (row.destroyedAt !== null) return 'destroyed';
@@ -161,8 +156,3 @@ export const isAnother = (
   { epoch, fingerprint }: Pick<EpochRow, 'epoch' | 'fingerprint'>,
   key: Buffer,
 ): boolean => fingerprint !== null && !fingerprintOf(epoch, key).equals(fingerprint);
-
-const usable = (id: string, key: Buffer | 'destroyed'): Buffer => {
-  if (key === 'destroyed') throw new KeyDestroyed(`The key of epoch ${id} was destroyed`);
-  return key;
-};

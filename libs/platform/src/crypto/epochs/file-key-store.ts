@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, readFile, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readFile, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeyRing } from '../key-ring.js';
 import { SealBroken } from '../sealing.js';
@@ -152,25 +152,13 @@ export class FileKeyStore {
 
 const context = (epoch: string): string => `key-epoch|${epoch}`;
 
-const writeNew = async (path: string, bytes: Buffer): Promise<void> => {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
+const writeNew = (path: string, bytes: Buffer): Promise<void> =>
+  writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true });
 
 const shred = async (path: string): Promise<void> => {
-  const file = await open(path, 'r+');
-  try {
-    const { size } = await file.stat();
-    await file.write(randomBytes(Math.max(size, 1)), 0, size, 0);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const { size } = await stat(path);
+  // In place: the file is not truncated.
+  await writeFile(path, randomBytes(Math.max(size, 1)), { flag: 'r+', flush: true });
   await unlink(path);
 };
 
