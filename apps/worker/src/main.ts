@@ -10,12 +10,10 @@ import { auditRetention } from '#platform/audit/audit-records.js';
 import { configHelp, loadConfig } from '#platform/config/load-config.js';
 import type { WorkerRole } from '#platform/config/settings.js';
 import { startUp } from '#platform/config/start-up.js';
-import { measureKeys } from '#platform/crypto/epochs/key-status.js';
 import { runJobs } from '#platform/jobs/job.js';
-import { measureJobs } from '#platform/jobs/stuck-jobs.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
-import { measureRetention, retentionLoop } from '#platform/retention/retention.js';
+import { retentionLoop } from '#platform/retention/retention.js';
 import { announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
 import { nestLogger } from '#platform/telemetry/logger.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
@@ -23,7 +21,12 @@ import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
 import { TrustedTime } from '#platform/time/trusted-time.js';
 import { watchTime, whileTrusted } from '#platform/time/watch-time.js';
-import { measureConsumers } from '#platform/work/consumer-metrics.js';
+import {
+  measureConsumers,
+  measureJobs,
+  measureKeys,
+  measureRetention,
+} from '#platform/work/worker-metrics.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import { JOBS, MODULES } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';

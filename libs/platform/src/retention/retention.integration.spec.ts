@@ -5,14 +5,8 @@ import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
 import { openPool } from '../postgres/pool.js';
-import {
-  DAY_MS,
-  measureRetention,
-  retentionLoop,
-  retentionStatus,
-  runRetention,
-  type Retention,
-} from './retention.js';
+import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
+import { measureRetention } from '../work/worker-metrics.js';
 import { heldRows, inSteps } from './rows.js';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

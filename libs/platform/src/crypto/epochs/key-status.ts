@@ -1,7 +1,5 @@
 import type { Pool } from 'pg';
-import type { Registry } from 'prom-client';
 import type { Config } from '../../config/settings.js';
-import { scrapedGauges } from '../../telemetry/scraped-gauges.js';
 import { countByKey } from '../rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '../subject-keys.js';
 import { EpochRows, type EpochRow, type Provider } from './epoch-rows.js';
@@ -49,30 +47,12 @@ export const epochStatus = async (pool: Pool, bounds: Bounds): Promise<readonly 
   return statuses(pool, bounds, ({ epoch }) => counts.get(epoch) ?? 0);
 };
 
-const statuses = async (pool: Pool, bounds: Bounds, rowsOf: (row: EpochRow) => number) => {
+/** The same for a number of rows that the caller knows. */
+export const statuses = async (pool: Pool, bounds: Bounds, rowsOf: (row: EpochRow) => number) => {
   const rows = new EpochRows(pool);
   const [now, known] = [await rows.now(), await rows.all()];
   return known.map((row) => statusOf(row, rowsOf(row), now, bounds));
 };
-
-/**
- * Whether keys are destroyed on time, without a scan of the rows that they wrap; every worker reports the same values.
- */
-export const measureKeys = (pool: Pool, config: Config, registry: Registry): void =>
-  scrapedGauges(
-    registry,
-    'keys',
-    {
-      key_epochs: { help: 'Epochs whose key-encryption keys are not destroyed' },
-      key_epochs_overdue: { help: 'Epochs whose keys should already be destroyed' },
-    },
-    async () => {
-      const all = await statuses(pool, boundsOf(config), ({ emptiedAt }) => (emptiedAt === null ? 1 : 0));
-      const kept = all.filter(({ destroyedAt }) => destroyedAt === null).length;
-      const overdue = all.filter(({ state }) => state === 'overdue').length;
-      return { key_epochs: [{ value: kept }], key_epochs_overdue: [{ value: overdue }] };
-    },
-  );
 
 const statusOf = (
   row: EpochRow,
