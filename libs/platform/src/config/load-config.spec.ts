@@ -22,11 +22,7 @@ const messageOf = (environment: Record<string, string | undefined>): string => {
 
 describe('loadConfig', () => {
   it.each<[string, Record<string, string>, object]>([
-    [
-      'only what has no sensible default',
-      {},
-      { PORT: 3000, DATABASE_POOL_SIZE: 12 },
-    ],
+    ['only what has no sensible default', {}, { PORT: 3000, DATABASE_POOL_SIZE: 12 }],
     [
       'numbers and lists',
       { PORT: '0', WORKER_ROLES: 'jobs, upkeep' },
