@@ -10,7 +10,6 @@ import { sql, type Statement } from '#event-sourcing/projections/statement.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
-import type { WorkLoop } from '../work/work-registry.js';
 import { JobLog } from './job-log.js';
 import { NotDueYet } from './not-due-yet.js';
 
@@ -175,6 +174,7 @@ const RESTART_PAUSE_MS = 500;
  * Takes jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY) until the signal aborts; then waits for running ones. A job
  * that meets clocks that differ, or whose time has not come, returns to the queue without losing an attempt.
  * @param concurrency jobs at a time
+ * @returns a `WorkLoop`
  */
 export const runJobs = (
   pool: Pool,
@@ -182,10 +182,10 @@ export const runJobs = (
   concurrency: number,
   time: Pick<TrustedTime, 'isTrusted'>,
   logger: Logger,
-): WorkLoop => ({
+) => ({
   name: 'jobs',
-  role: 'jobs',
-  async run(signal) {
+  role: 'jobs' as const,
+  async run(signal: AbortSignal): Promise<void> {
     // Most programs only add jobs.
     const { Logger: JobLogger, run } = await import('graphile-worker');
     const taskList = Object.fromEntries(
