@@ -206,6 +206,15 @@ describe('a route', () => {
   });
 });
 
+it.each([
+  [1_024, [1_024, 1_024, 1_024]],
+  [1_025, [0, 0, 1_025]],
+])('Preferences of %d characters are heeded or not, and nothing else is dropped', async (length, kept) => {
+  const text = 'a'.repeat(length);
+  const sent = { accept: text, 'accept-language': text, cookie: text };
+  expect((await http().get('/preferences').set(sent)).body).toEqual(kept);
+});
+
 const ETAG = '015abd7f5cc57a2dd94b7590f04ad808';
 
 describe('sendJson', () => {

@@ -1,27 +1,61 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
 import { expect, it } from '@jest/globals';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
 import type { RatePolicies } from './policies.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
+import { RateLimited, RateLimitGuard } from './rate-limit.guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-it('A request passes when the buckets are away, and a line of the log names it', async () => {
+const MANAGE = { name: 'manage', perMinute: 60, burst: 30 } as const;
+
+/** What passes the guard: the headers of the answer, and what was logged. */
+const pass = async (limiter: object, route: () => void, query: Readonly<Record<string, string>> = {}) => {
   const logged: unknown[] = [];
-  const away = { take: () => Promise.reject(new Error('away')) };
+  const headers: Record<string, string> = {};
   const guard = new RateLimitGuard(
     new Reflector(),
-    away as unknown as RateLimiter,
-    { read: { name: 'read', perMinute: 1, burst: 1 } } as RatePolicies,
+    limiter as RateLimiter,
+    { manage: MANAGE } as unknown as RatePolicies,
     { warn: (...line: unknown[]) => void logged.push(line) },
   );
-  const request = { method: 'GET' };
-  setPrincipal(request as never, { workspaceId: 'ws_1', mode: 'live' } as Principal);
+  const request = { method: 'POST', query } as unknown as Request;
+  setPrincipal(request, { workspaceId: 'ws_1', mode: 'live' } as Principal);
+  const response = { set: (more: Record<string, string>) => Object.assign(headers, more) };
   const context = {
-    getHandler: () => Object,
+    getHandler: () => route,
     getClass: () => Object,
-    switchToHttp: () => ({ getRequest: () => request }),
+    switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
   } as unknown as ExecutionContext;
   expect(await guard.canActivate(context)).toBe(true);
+  return { logged, headers };
+};
+
+it('A request passes when the buckets are away, and a line of the log names it', async () => {
+  const away = { take: () => Promise.reject(new Error('away')) };
+  const { logged } = await pass(away, () => undefined);
   expect(logged).toEqual([[{ requestId: 'req_unknown' }, expect.stringContaining('passes')]]);
 });
+
+it.each([
+  ['always', 10, {}, 9],
+  ['by what it asks for', ({ query }: Request) => Number(query['limit']), { limit: '5' }, 4],
+])(
+  'A request to a route that costs several tokens (%s) takes all of them',
+  async (_, tokens, query, more) => {
+    const verdict = { allowed: true, remaining: 30, fullAfterSeconds: 1, retryAfterSeconds: 1 };
+    const charged: unknown[] = [];
+    const limiter = {
+      take: async () => verdict,
+      charge: async (...asked: unknown[]) => {
+        charged.push(asked);
+        return { ...verdict, remaining: 21 };
+      },
+    };
+    const route = () => undefined;
+    RateLimited('manage', tokens)(route);
+    const { headers } = await pass(limiter, route, query);
+    expect(charged).toEqual([['ws_1', MANAGE, more]]);
+    expect(headers['RateLimit']).toBe('"manage";r=21;t=1');
+  },
+);

@@ -119,6 +119,12 @@ class SpecController {
   }
 
   @Public()
+  @Get('preferences')
+  preferences(@Req() { headers }: Request): unknown {
+    return [headers.accept, headers['accept-language'], headers.cookie].map((text) => text?.length ?? 0);
+  }
+
+  @Public()
   @Get('bytes')
   bytes(@Res() response: Response): void {
     sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
