@@ -4,8 +4,12 @@ import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { runConsumer } from '#event-sourcing/projections/runner.js';
-import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
-import { EVENT_STORE_CONNECTION, type StoreConnection } from '#event-sourcing/store/store-connection.js';
+import {
+  EVENT_STORE,
+  type EventStore,
+  EVENT_STORE_CONNECTION,
+  type StoreConnection,
+} from '#event-sourcing/store/event-store.js';
 import { auditRetention } from '#platform/audit/audit-records.js';
 import { configHelp, loadConfig } from '#platform/config/load-config.js';
 import type { WorkerRole } from '#platform/config/settings.js';

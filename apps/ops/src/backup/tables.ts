@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { createGunzip, gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { copyIn, copyOut } from '#event-sourcing/projections/copy.js';
+import { copyIn, copyOut } from '#platform/postgres/copy.js';
 import {
   dataSchemas,
   JOBS_SCHEMA,

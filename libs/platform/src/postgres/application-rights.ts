@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/transaction.js';
+import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
 import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, dataSchemas, serviceSchemas, type Migrated } from './schemas.js';
 
 const name = (identifier: string): string => pg.escapeIdentifier(identifier);

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import { until } from '../../../../test/support/integrator.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { isDependencyAway } from '#event-sourcing/store/dependency-away.js';
+import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { Notifications } from './notifications.js';
 import { openPool, transaction } from './pool.js';
 

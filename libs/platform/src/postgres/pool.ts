@@ -114,4 +114,4 @@ export const refuseOtherInstallation = (installation: string, isNoted: boolean):
     end if;`;
 };
 
-export { transaction } from '#event-sourcing/projections/transaction.js';
+export { transaction } from '#event-sourcing/projections/checkpoint.js';

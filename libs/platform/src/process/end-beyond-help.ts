@@ -1,4 +1,4 @@
-import type { StoreConnection } from '#event-sourcing/store/store-connection.js';
+import type { StoreConnection } from '#event-sourcing/store/event-store.js';
 import type { WorkLoop } from '../work/work-registry.js';
 
 const EVERY_MS = 1_000;

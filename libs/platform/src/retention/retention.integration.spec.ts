@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { ClockUntrusted } from '#event-sourcing/core/trusted-clock.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { openPool } from '../postgres/pool.js';
 import { DAY_MS, retentionLoop, retentionStatus, runRetention, type Retention } from './retention.js';
 import { measureRetention } from '../work/worker-metrics.js';

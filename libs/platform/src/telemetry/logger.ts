@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { describe } from '#event-sourcing/projections/describe-error.js';
+import { describe } from '#event-sourcing/store/errors.js';
 
 /**
  * Logs one JSON line per entry to standard output. Callers pass the ids of the work that a line is about, such as the

@@ -2,8 +2,7 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '#event-sourcing/store/errors.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import type { StoreConnection } from '#event-sourcing/store/store-connection.js';
+import type { EventStore, StoreConnection } from '#event-sourcing/store/event-store.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 
 /**

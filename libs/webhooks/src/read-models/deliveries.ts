@@ -4,7 +4,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { copyOut } from '#event-sourcing/projections/copy.js';
+import { copyOut } from '#platform/postgres/copy.js';
 import {
   type DeliveryStatus,
   ListDeliveriesOfReading,
