@@ -39,24 +39,19 @@ export class ReadingServiceClient {
   }
 
   /** The available and the reserved credits, and the grants they come from. */
-  credits({ signal }: CallOptions = {}): Promise<Credits> {
-    return this.transport.json({ method: 'GET', path: '/api/v1/credits', signal });
+  credits(options: CallOptions = {}): Promise<Credits> {
+    return this.transport.get('/api/v1/credits', options);
   }
 }
 
-export interface EventFilter {
+interface FeedFilter<T> {
   /** One type or several; all by default. */
-  readonly type?: PublicEvent['type'] | readonly PublicEvent['type'][];
-  /** Of live or of test readings; only with a bearer token, since a key sees its own mode. */
-  readonly livemode?: boolean;
-}
-
-export interface NoticeFilter {
-  /** One type or several; all by default. */
-  readonly type?: Notice['type'] | readonly Notice['type'][];
+  readonly type?: T | readonly T[];
   /** Of live or of test mode; only with a bearer token, since a key sees its own mode. */
   readonly livemode?: boolean;
 }
+export type EventFilter = FeedFilter<PublicEvent['type']>;
+export type NoticeFilter = FeedFilter<Notice['type']>;
 
 /** A page of a feed. `nextCursor` is never null. */
 export type PageOf<T> = Omit<EventPage, 'data'> & { readonly data: T[] };
@@ -78,28 +73,19 @@ export class Events {
 
   /** One page, oldest first. Store `nextCursor` and pass it to the next call: no event is skipped or repeated. */
   page({ signal, ...query }: PageOptions & EventFilter = {}): Promise<PageOf<PublicEvent>> {
-    return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
+    return this.transport.get('/api/v1/events', { signal }, query);
   }
 
   /** One event or notice, as its webhooks have it. @throws ProblemError `no_longer_kept` once events are deleted after their term */
-  get(eventId: string, { signal }: CallOptions = {}): Promise<PublicEvent | Notice> {
-    return this.transport.json({
-      method: 'GET',
-      path: `/api/v1/events/${encodeURIComponent(eventId)}`,
-      signal,
-    });
+  get(eventId: string, options: CallOptions = {}): Promise<PublicEvent | Notice> {
+    return this.transport.get(`/api/v1/events/${encodeURIComponent(eventId)}`, options);
   }
 
   /** One page of what the workspace was told besides events, or would have been, oldest first. Its cursors are its own. */
   notices({ signal, type = NOTICE_TYPES, ...query }: PageOptions & NoticeFilter = {}): Promise<
     PageOf<Notice>
   > {
-    return this.transport.json({
-      method: 'GET',
-      path: '/api/v1/events',
-      query: { ...query, type },
-      signal,
-    });
+    return this.transport.get('/api/v1/events', { signal }, { ...query, type });
   }
 }
 
@@ -112,7 +98,7 @@ export class Keys {
 
   /** One page, newest first. */
   page({ signal, ...query }: PageOptions = {}): Promise<ApiKeys> {
-    return this.transport.json({ method: 'GET', path: '/api/v1/keys', query, signal });
+    return this.transport.get('/api/v1/keys', { signal }, query);
   }
 
   /** All keys; fetches every page. */
@@ -128,7 +114,7 @@ export class Keys {
    * issue another.
    */
   issue(body: IssueApiKey = {}, options: PostOptions = {}): Promise<IssuedApiKey> {
-    return this.transport.json({ method: 'POST', path: '/api/v1/keys', body, ...options });
+    return this.transport.post('/api/v1/keys', body, options);
   }
 
   /**
@@ -137,11 +123,10 @@ export class Keys {
    */
   rotate(keyId: string, body: Partial<RotateApiKey> = {}, options: PostOptions = {}): Promise<RotatedApiKey> {
     const path = `/api/v1/keys/${encodeURIComponent(keyId)}/rotate`;
-    return this.transport.json({ method: 'POST', path, body, ...options });
+    return this.transport.post(path, body, options);
   }
 
-  async revoke(keyId: string, { signal }: CallOptions = {}): Promise<void> {
-    const path = `/api/v1/keys/${encodeURIComponent(keyId)}`;
-    await this.transport.send({ method: 'DELETE', path, signal });
+  revoke(keyId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(`/api/v1/keys/${encodeURIComponent(keyId)}`, options);
   }
 }

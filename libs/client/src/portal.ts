@@ -16,7 +16,7 @@ export class Portal {
     body: Pick<OpenPortalSession, 'scopes'> & Partial<OpenPortalSession>,
     options: PostOptions = {},
   ): Promise<OpenedPortalSession> {
-    return this.transport.json({ method: 'POST', path: PATH, body, ...options });
+    return this.transport.post(PATH, body, options);
   }
 
   /** The sessions of the workspace, newest first, without their links. */
@@ -25,7 +25,7 @@ export class Portal {
   }
 
   /** Ends a session before its time. */
-  async end(sessionId: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.transport.send({ method: 'DELETE', path: `${PATH}/${encodeURIComponent(sessionId)}`, signal });
+  end(sessionId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(`${PATH}/${encodeURIComponent(sessionId)}`, options);
   }
 }

@@ -42,7 +42,7 @@ export class Readings {
    *   second reading
    */
   create(body: CreateReading, options: PostOptions = {}): Promise<Reading> {
-    return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, ...options });
+    return this.transport.post('/api/v1/readings', body, options);
   }
 
   /**
@@ -55,16 +55,12 @@ export class Readings {
     { mode, ...options }: PostOptions & { readonly mode: 'all' | 'available' },
   ): Promise<BatchAnswer> {
     const body = { mode, readings };
-    return this.transport.json({ method: 'POST', path: '/api/v1/readings/bulk', body, ...options });
+    return this.transport.post('/api/v1/readings/bulk', body, options);
   }
 
   /** How many readings of a batch are in each state, and when all had ended (`endedAt`). */
-  batch(batchId: string, { signal }: CallOptions = {}): Promise<Batch> {
-    return this.transport.json({
-      method: 'GET',
-      path: `/api/v1/batches/${encodeURIComponent(batchId)}`,
-      signal,
-    });
+  batch(batchId: string, options: CallOptions = {}): Promise<Batch> {
+    return this.transport.get(`/api/v1/batches/${encodeURIComponent(batchId)}`, options);
   }
 
   /** @param options.waitSeconds holds the request until the reading changes its state; at most 20 s */
@@ -121,8 +117,8 @@ export class Readings {
   }
 
   /** The calculated numbers. */
-  result(readingId: string, { signal }: CallOptions = {}): Promise<Result> {
-    return this.transport.json({ method: 'GET', path: `${pathOf(readingId)}/result`, signal });
+  result(readingId: string, options: CallOptions = {}): Promise<Result> {
+    return this.transport.get(`${pathOf(readingId)}/result`, options);
   }
 
   /** The document as a tree, as Markdown, or as the bytes of a PDF. */
@@ -162,7 +158,7 @@ export class Readings {
     { onlyIfTextsChanged = false, ...options }: PostOptions & { readonly onlyIfTextsChanged?: boolean } = {},
   ): Promise<Republication> {
     const path = `${pathOf(readingId)}/document/republish`;
-    return this.transport.json({ method: 'POST', path, body: { onlyIfTextsChanged }, ...options });
+    return this.transport.post(path, { onlyIfTextsChanged }, options);
   }
 
   /**
@@ -174,7 +170,7 @@ export class Readings {
     body: CreateDocumentLink,
     options: PostOptions = {},
   ): Promise<CreatedDocumentLink> {
-    return this.transport.json({ method: 'POST', path: linksOf(readingId), body, ...options });
+    return this.transport.post(linksOf(readingId), body, options);
   }
 
   /** The links to the document, newest first, without their URLs. */
@@ -183,14 +179,13 @@ export class Readings {
   }
 
   /** Ends a link before its time. */
-  async revokeLink(readingId: string, linkId: string, { signal }: CallOptions = {}): Promise<void> {
-    const path = `${linksOf(readingId)}/${encodeURIComponent(linkId)}`;
-    await this.transport.send({ method: 'DELETE', path, signal });
+  revokeLink(readingId: string, linkId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(`${linksOf(readingId)}/${encodeURIComponent(linkId)}`, options);
   }
 
   /** Permanently destroys the reading's personal data. Requires a token with the scope `readings:write`. */
-  async erasePersonalData(readingId: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.transport.send({ method: 'DELETE', path: `${pathOf(readingId)}/personal-data`, signal });
+  erasePersonalData(readingId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(`${pathOf(readingId)}/personal-data`, options);
   }
 
   private fetchDocument(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, type ServiceUnreachable } from './problem-error.js';
 
-export interface RepetitionOptions {
+interface RepetitionOptions {
   readonly method: string;
   /** Maximum number of attempts. Attempts that wait for a key in progress are not counted. */
   readonly attempts: number;

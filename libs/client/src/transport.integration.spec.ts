@@ -2,7 +2,13 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ProblemError, ReadingServiceClient, ServiceUnreachable, StillUnderWay } from './index.js';
+import {
+  ProblemError,
+  ReadingServiceClient,
+  ServiceUnreachable,
+  StillUnderWay,
+  type ClientOptions,
+} from './index.js';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -20,7 +26,10 @@ afterEach(async () => {
 });
 
 /** A service that sends these responses one after another and repeats the last one. */
-const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
+const serviceWith = async (
+  options: Partial<ClientOptions>,
+  ...answers: readonly Answer[]
+): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);
     const place = requests.length - 1;
@@ -31,13 +40,16 @@ const service = async (...answers: readonly Answer[]): Promise<ReadingServiceCli
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}/`;
   return new ReadingServiceClient({
-    baseUrl: `http://127.0.0.1:${port}/`,
-    apiKey: 'rsk_test',
+    baseUrl,
+    apiKey: 'k',
     timeoutMs: 30_000,
     longestPauseMs: 20,
+    ...options,
   });
 };
+const service = (...answers: readonly Answer[]) => serviceWith({}, ...answers);
 
 const json =
   (status: number, body: object, headers: Record<string, string> = {}): Answer =>
@@ -50,6 +62,13 @@ const problem = (status: number, code: string, headers: Record<string, string> =
     headers,
   );
 const noAnswer: Answer = (response) => void response.destroy();
+const begun = (response: ServerResponse): ServerResponse => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{"readingId":');
+  return response;
+};
+const cutOff: Answer = (response) =>
+  void begun(response).write('"r', () => setTimeout(() => response.destroy(), 20));
+const stalled: Answer = (response) => void begun(response);
 const credits = { available: 20, reserved: 0, grants: [] };
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -79,19 +98,13 @@ describe('The client', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('retries a POST with the same key after a server error', async () => {
-    const client = await service(problem(500, 'internal_error'), json(202, { readingId: 'r' }));
-    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
-    expect(new Set(sent('idempotency-key')).size).toBe(1);
-  });
-
   it('retries a POST with the same key, and uses a new key for each call', async () => {
-    const client = await service(noAnswer, json(202, { readingId: 'r' }));
+    const client = await service(noAnswer, problem(500, 'internal_error'), json(202, { readingId: 'r' }));
     await client.readings.create({} as never);
     await client.readings.create({} as never);
-    const [first, again, other] = sent('idempotency-key');
+    const [first, again, last, other] = sent('idempotency-key');
     expect(first).toMatch(/^[\w-]{36}$/);
-    expect([again === first, other === first]).toEqual([true, false]);
+    expect([again === first, last === first, other === first]).toEqual([true, true, false]);
   });
 
   it('retries beyond its attempts while its own key is in progress', async () => {
@@ -111,13 +124,8 @@ describe('The client', () => {
   });
 
   it('makes a single attempt if configured so, even when a key is in progress', async () => {
-    await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
-    const { port } = server!.address() as AddressInfo;
-    const client = new ReadingServiceClient({
-      baseUrl: `http://127.0.0.1:${port}`,
-      apiKey: 'k',
-      attempts: 1,
-    });
+    const busy = problem(409, 'idempotency_in_progress', { 'retry-after': '0' });
+    const client = await serviceWith({ attempts: 1 }, busy);
     await failureOf(client.readings.create({} as never));
     expect(requests).toHaveLength(1);
   });
@@ -261,28 +269,17 @@ describe('The client', () => {
     expect(sent('prefer')).toEqual(['wait=20', 'wait=20', 'wait=20']);
   });
 
-  it('stops waiting on a timeout or an abort', async () => {
-    const client = await service(
-      json(200, { status: 'queued', erasedAt: null, document: { available: false } }),
-    );
-    expect(await failureOf(client.readings.waitUntilDone('r', { timeoutMs: 50 }))).toBeInstanceOf(
-      StillUnderWay,
-    );
-    const reason = new Error('the customer left');
-    const controller = new AbortController();
-    const waiting = failureOf(client.readings.waitUntilDone('r', { signal: controller.signal }));
-    controller.abort(reason);
-    expect(await waiting).toBe(reason);
+  it('stops waiting on a timeout', async () => {
+    const queued = { status: 'queued', erasedAt: null, document: { available: false } };
+    const client = await service(json(200, queued));
+    const failure = await failureOf(client.readings.waitUntilDone('r', { timeoutMs: 50 }));
+    expect(failure).toBeInstanceOf(StillUnderWay);
   });
 
   it('calls a token function before each request', async () => {
-    await service(json(200, { data: [] }));
     let made = 0;
-    const { port } = server!.address() as AddressInfo;
-    const client = new ReadingServiceClient({
-      baseUrl: `http://127.0.0.1:${port}`,
-      token: () => `t${(made += 1)}`,
-    });
+    const token = () => `t${(made += 1)}`;
+    const client = await serviceWith({ apiKey: '', token }, json(200, { data: [] }));
     await client.keys.list();
     await client.keys.list();
     expect(sent('authorization')).toEqual(['Bearer t1', 'Bearer t2']);
@@ -303,5 +300,74 @@ describe('The client', () => {
       'it is nothing',
     );
     expect(() => new ReadingServiceClient({ baseUrl: 'https://x.example' })).toThrow('apiKey or token');
+  });
+});
+
+describe('An answer that does not arrive whole', () => {
+  it.each<[string, Answer, Partial<ClientOptions>]>([
+    ['cut off in its body', cutOff, {}],
+    // The second answer must come within the limit, on a busy machine, too.
+    ['whose end never comes', stalled, { timeoutMs: 3_000 }],
+  ])('%s is requested again, with the same key', async (_, broken, options) => {
+    const client = await serviceWith(options, broken, json(200, { readingId: 'r' }));
+    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
+    expect([requests.length, new Set(sent('idempotency-key')).size]).toEqual([2, 1]);
+  });
+
+  it.each<[string, (client: ReadingServiceClient) => Promise<unknown>]>([
+    ['credits', (client) => client.credits()],
+    ['a tree', ({ readings }) => readings.document('r', 'document_v1')],
+    ['Markdown', ({ readings }) => readings.document('r', 'markdown')],
+    ['a PDF', ({ readings }) => readings.document('r', 'pdf')],
+  ])('fails as no answer once %s were asked for often enough', async (_, call) => {
+    const client = await service(cutOff);
+    expect(await failureOf(call(client))).toBeInstanceOf(ServiceUnreachable);
+    expect(requests).toHaveLength(4);
+  });
+
+  it('leaves the outcome of a change open', async () => {
+    const client = await service(cutOff);
+    expect(await failureOf(client.webhooks.update('we_1', {}))).toBeInstanceOf(ServiceUnreachable);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('reaches the reader of a stream, who has its beginning', async () => {
+    const client = await service(cutOff);
+    const reader = (await client.readings.documentStream('r', 'markdown')).getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toMatch(/^\{"readingId":/);
+    expect(await failureOf(reader.read().then(() => reader.read()))).toMatchObject({
+      message: 'terminated',
+    });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('An aborted call rejects with the reason of its signal', () => {
+  const reason = new Error('the customer left');
+
+  it('in the middle of an answer', async () => {
+    const client = await service(stalled);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 100);
+    expect(await failureOf(client.credits({ signal: controller.signal }))).toBe(reason);
+  });
+
+  it('in the pause between two attempts', async () => {
+    const controller = new AbortController();
+    const refused: Answer = (response) => {
+      response.writeHead(503, { 'retry-after': '20' }).end();
+      setTimeout(() => controller.abort(reason), 100);
+    };
+    const client = await serviceWith({ longestPauseMs: 30_000 }, refused);
+    expect(await failureOf(client.credits({ signal: controller.signal }))).toBe(reason);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('in the pause between two looks at a reading', async () => {
+    const completed = { status: 'completed', erasedAt: null, document: { available: false } };
+    const client = await service(json(200, completed));
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 100);
+    expect(await failureOf(client.readings.waitUntilDone('r', { signal: controller.signal }))).toBe(reason);
   });
 });

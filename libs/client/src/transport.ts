@@ -115,6 +115,18 @@ export class Transport {
     return bodyOf(await this.send(request));
   }
 
+  get<T>(path: string, { signal }: Pick<Request, 'signal'>, query: Request['query'] = {}): Promise<T> {
+    return this.json({ method: 'GET', path, query, signal });
+  }
+
+  post<T>(path: string, body: unknown, options: PostOptions): Promise<T> {
+    return this.json({ method: 'POST', path, body, ...options });
+  }
+
+  async delete(path: string, { signal }: CallOptions): Promise<void> {
+    await this.send({ method: 'DELETE', path, signal });
+  }
+
   /** @returns `null` when the state still has the `ETag` in `if-none-match` */
   async jsonIfChanged<T>(request: Request): Promise<T | null> {
     const response = await this.send(request);

@@ -45,12 +45,7 @@ export class Webhooks {
     body: CreateWebhookEndpoint,
     options: PostOptions = {},
   ): Promise<CreatedWebhookEndpoint & { signingSecret: string }> {
-    const created: CreatedWebhookEndpoint = await this.transport.json({
-      method: 'POST',
-      path: PATH,
-      body,
-      ...options,
-    });
+    const created: CreatedWebhookEndpoint = await this.transport.post(PATH, body, options);
     const { signingSecret } = created;
     if (signingSecret !== undefined) return withEtagOf(created, { ...created, signingSecret });
     // The rotation shows the endpoint as it is now; what was created may have changed since.
@@ -63,8 +58,8 @@ export class Webhooks {
     return everything(this.transport, PATH, { ...options });
   }
 
-  get(endpointId: string, { signal }: CallOptions = {}): Promise<WebhookEndpoint> {
-    return this.transport.json({ method: 'GET', path: pathOf(endpointId), signal });
+  get(endpointId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.transport.get(pathOf(endpointId), options);
   }
 
   /**
@@ -92,8 +87,8 @@ export class Webhooks {
     });
   }
 
-  async delete(endpointId: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.transport.send({ method: 'DELETE', path: pathOf(endpointId), signal });
+  delete(endpointId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(pathOf(endpointId), options);
   }
 
   /**
@@ -105,21 +100,16 @@ export class Webhooks {
     { overlapSeconds, ...options }: PostOptions & { readonly overlapSeconds?: number } = {},
   ): Promise<RotatedWebhookEndpoint> {
     const body = overlapSeconds === undefined ? {} : { overlapSeconds };
-    return this.transport.json({
-      method: 'POST',
-      path: `${pathOf(endpointId)}/rotate-secret`,
-      body,
-      ...options,
-    });
+    return this.transport.post(`${pathOf(endpointId)}/rotate-secret`, body, options);
   }
 
   /** Sends a trial: an event about a test reading of the workspace, marked as such in its body. */
   sendTest(endpointId: string, body: SendTestEvent, options: PostOptions = {}): Promise<Delivery> {
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/test`, body, ...options });
+    return this.transport.post(`${pathOf(endpointId)}/test`, body, options);
   }
 
-  health(endpointId: string, { signal }: CallOptions = {}): Promise<WebhookEndpointHealth> {
-    return this.transport.json({ method: 'GET', path: `${pathOf(endpointId)}/health`, signal });
+  health(endpointId: string, options: CallOptions = {}): Promise<WebhookEndpointHealth> {
+    return this.transport.get(`${pathOf(endpointId)}/health`, options);
   }
 
   /** Attempts by hour and outcome, and how long the successful ones took. @param options RFC 3339; default: 24 hours */
@@ -127,12 +117,12 @@ export class Webhooks {
     endpointId: string,
     { signal, ...query }: CallOptions & { readonly since?: string; readonly until?: string } = {},
   ): Promise<WebhookEndpointStats> {
-    return this.transport.json({ method: 'GET', path: `${pathOf(endpointId)}/stats`, query, signal });
+    return this.transport.get(`${pathOf(endpointId)}/stats`, { signal }, query);
   }
 
   /** Has an endpoint that is `unverified` probed again. */
   verify(endpointId: string, options: PostOptions = {}): Promise<WebhookEndpoint> {
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/verify`, ...options });
+    return this.transport.post(`${pathOf(endpointId)}/verify`, undefined, options);
   }
 
   /** The deliveries of an endpoint, newest first. */
@@ -147,12 +137,12 @@ export class Webhooks {
 
   redeliver(endpointId: string, deliveryId: string, options: PostOptions = {}): Promise<Delivery> {
     const path = `${deliveryPath(endpointId, deliveryId)}/redeliver`;
-    return this.transport.json({ method: 'POST', path, ...options });
+    return this.transport.post(path, undefined, options);
   }
 
   /** Sends the events of a time range again, in order; with `dryRun`, only counts them. */
   replay(endpointId: string, body: ReplayEvents, options: PostOptions = {}): Promise<Replay> {
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/replay`, body, ...options });
+    return this.transport.post(`${pathOf(endpointId)}/replay`, body, options);
   }
 
   /** Queues no more events; those already queued are sent. */
@@ -161,9 +151,9 @@ export class Webhooks {
     return this.transport.json({ method: 'DELETE', path, signal });
   }
 
-  getReplay(endpointId: string, replayId: string, { signal }: CallOptions = {}): Promise<Replay> {
+  getReplay(endpointId: string, replayId: string, options: CallOptions = {}): Promise<Replay> {
     const path = `${pathOf(endpointId)}/replays/${encodeURIComponent(replayId)}`;
-    return this.transport.json({ method: 'GET', path, signal });
+    return this.transport.get(path, options);
   }
 
   private async newSecret(
