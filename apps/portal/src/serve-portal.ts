@@ -1,12 +1,12 @@
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Request, Response } from 'express';
 import type { RequestListener } from 'node:http';
+import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import { within } from '#platform/async/within.js';
 import { insideCaller } from '#platform/http/in-process.js';
 import { requestIdOf } from '#platform/http/request-id.js';
 import { serveDocuments } from '#platform/http/static-documents.js';
-import { within } from '#platform/async/within.js';
 import type { RatePolicies } from '#platform/rate-limit/policies.js';
 import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
@@ -19,17 +19,55 @@ import {
   type PortalAddress,
   type PortalSession,
 } from '#workspaces/contracts/index.js';
-import { Api, ApiProblem, elsewhere, tooOften } from './frame/api.js';
+import { Api, ApiProblem, refusal } from './frame/api.js';
 import { readAssets } from './frame/assets.js';
-import { dropSession, keepSession, noteDone, sessionSecretOf, takeDone } from './frame/cookies.js';
 import { Form, readForm } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
-import { portalSite } from './frame/portal-site.js';
-import { refusedPage } from './frame/refused-page.js';
 import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
+import { portalSite, refusedPage } from './frame/portal-site.js';
 import { Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
 import { TEXTS } from './texts/texts.js';
+
+/**
+ * Its prefix binds it to this host, to https and to every path. Browsers also keep it over http from `localhost`; Safari
+ * does not.
+ */
+const SESSION = '__Host-portal';
+/** What the last action did, for the next page. */
+const DONE = '__Host-portal-done';
+const DONE_SECONDS = 60;
+
+const read = (request: Request, name: string): string | null => {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const [key, value = ''] = part.trim().split('=', 2);
+    if (key === name) return value;
+  }
+  return null;
+};
+
+const write = (response: Response, name: string, value: string, seconds: number): void => {
+  response.append(
+    'Set-Cookie',
+    `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; Secure; SameSite=Lax`,
+  );
+};
+
+const sessionSecretOf = (request: Request): string | null => read(request, SESSION);
+
+const keepSession = (response: Response, secret: string, seconds: number): void =>
+  write(response, SESSION, secret, seconds);
+
+const dropSession = (response: Response): void => write(response, SESSION, '', 0);
+
+const noteDone = (response: Response, what: string): void => write(response, DONE, what, DONE_SECONDS);
+
+/** What the last action did; shown once. */
+const takeDone = (request: Request, response: Response): string | null => {
+  const done = read(request, DONE);
+  if (done !== null) write(response, DONE, '', 0);
+  return done;
+};
 
 interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
@@ -188,7 +226,8 @@ class Portal {
       let failed: Failed;
       try {
         // A form without a place is of a page that an older version made.
-        if (![visit.place, ''].includes(form.text('place'))) throw elsewhere();
+        // The person may have entered another workspace or mode since the form was shown.
+        if (![visit.place, ''].includes(form.text('place'))) throw refusal(409, 'http_409');
         const answer = await action(visit, form);
         return await this.send(page, visit, response, 200, async () => answer);
       } catch (error) {
@@ -301,7 +340,8 @@ class Portal {
     };
     const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
     const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
-    if (verdict && !verdict.allowed) throw new Limited(visit, tooOften(verdict.retryAfterSeconds));
+    if (verdict && !verdict.allowed)
+      throw new Limited(visit, refusal(429, 'rate_limited', { retryAfter: verdict.retryAfterSeconds }));
     return visit;
   }
 

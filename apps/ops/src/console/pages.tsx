@@ -5,12 +5,11 @@ import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { faultOf } from '#platform/fault/fault.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { unavailable } from '../../../portal/src/frame/api.js';
-import type { Visited } from '../../../portal/src/frame/context.js';
+import { refusal } from '../../../portal/src/frame/api.js';
+import type { Failed, View, Visited } from '../../../portal/src/frame/page.js';
 import type { Form } from '../../../portal/src/frame/form.js';
 import { Filters, PostForm, Text } from '../../../portal/src/frame/forms.js';
-import type { Failed, View } from '../../../portal/src/frame/page.js';
-import { Count, Section, State, Table, Time } from '../../../portal/src/frame/parts.js';
+import { type Column, Count, Section, State, Table, Time } from '../../../portal/src/frame/parts.js';
 import { STORES, type Finding } from '../commands/doctor-stores.js';
 import { CHECKS, examineAll } from '../commands/doctor.js';
 import { aboutReading, DELIVERY_COLUMNS, kindOf, STORY_COLUMNS, tellStory } from '../commands/events.js';
@@ -130,15 +129,15 @@ const Listing = <T,>(props: {
   readonly empty: string;
 }) => {
   const cells = new Map(props.rows.map((row) => [row, cellsOf(props.columns, row)]));
-  const columns = Object.keys(props.columns).map((head, at) => ({
-    head,
-    ...([...cells.values()].some((row) => typeof row[at] === 'number') && { isNumber: true as const }),
-    cell: (row: T) => {
+  const columns = Object.keys(props.columns).map((head, at): Column<T> => {
+    const isNumber = [...cells.values()].some((row) => typeof row[at] === 'number');
+    const shown = (row: T) => {
       const cell = cells.get(row)![at]!;
       if (typeof cell === 'number') return <Count of={cell} />;
       return /^(state|status)$/.test(head) ? <State of={cell} label={cell} /> : cell;
-    },
-  }));
+    };
+    return [head, shown, isNumber ? 'number' : undefined];
+  });
   return <Table {...props} columns={columns} />;
 };
 
@@ -151,10 +150,10 @@ const Findings = ({ of, empty = '' }: { readonly of: readonly Finding[]; readonl
     rows={of.toSorted((one, other) => ORDER.indexOf(one.level) - ORDER.indexOf(other.level))}
     empty={empty}
     columns={[
-      { head: 'Check', cell: ({ check }) => check },
-      { head: 'State', cell: ({ level }) => <State of={level} label={level} /> },
-      { head: 'Finding', cell: ({ message }) => message, isLong: true },
-      { head: 'What to do', cell: ({ advice }) => advice, isLong: true },
+      ['Check', ({ check }) => check],
+      ['State', ({ level }) => <State of={level} label={level} />],
+      ['Finding', ({ message }) => message, 'long'],
+      ['What to do', ({ advice }) => advice, 'long'],
     ]}
   />
 );
@@ -293,7 +292,7 @@ const parked: ConsolePage = {
           : 'It was tried again, or a worker will try it soon. It still waits.';
       } catch (error) {
         if (error instanceof OpsError) return 'It waits no more: nothing was retried.';
-        if (isDependencyAway(error)) throw unavailable();
+        if (isDependencyAway(error)) throw refusal(503, 'enqueue_unavailable');
         throw error;
       }
     },
@@ -308,18 +307,18 @@ const Stopped = ({ of }: { readonly of: readonly StoppedStream[] }) => (
       rows={of.slice(0, SHOWN)}
       empty="Nothing waits: every consumer continues."
       columns={[
-        { head: 'Consumer', cell: ({ consumer }) => <code class="address">{consumer}</code> },
-        { head: 'State', cell: ({ state }) => <State of={state} label={state} /> },
-        { head: 'Stream', cell: ({ stream }) => <code class="address">{stream}</code> },
-        { head: 'Because of', cell: ({ cause }) => <code class="address">{cause}</code> },
-        { head: 'Since', cell: ({ since }) => <Time at={since.toISOString()} /> },
-        { head: 'Error', cell: ({ error }) => error, isLong: true },
-        {
-          head: 'Retry',
-          cell: ({ consumer, stream }) => (
+        ['Consumer', ({ consumer }) => <code class="address">{consumer}</code>],
+        ['State', ({ state }) => <State of={state} label={state} />],
+        ['Stream', ({ stream }) => <code class="address">{stream}</code>],
+        ['Because of', ({ cause }) => <code class="address">{cause}</code>],
+        ['Since', ({ since }) => <Time at={since.toISOString()} />],
+        ['Error', ({ error }) => error, 'long'],
+        [
+          'Retry',
+          ({ consumer, stream }) => (
             <PostForm action="retry" about={`${consumer} ${stream}`} submit="Retry" />
           ),
-        },
+        ],
       ]}
     />
   </>

@@ -25,42 +25,19 @@ export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** What a page itself refuses, as the API would. */
-const refusal = (
+/** What a page itself refuses, as the API would. @param retryAfter seconds */
+export const refusal = (
   status: number,
   code: AnyProblem['code'],
-  errors?: AnyProblem['errors'],
-  retryAfter: number | null = null,
+  { errors, retryAfter = null }: { errors?: AnyProblem['errors']; retryAfter?: number | null } = {},
 ): ApiProblem => {
   const own = { instance: 'urn:request:portal', requestId: 'portal', ...(errors && { errors }) };
   return new ApiProblem({ type: `urn:problem:${code}`, title: code, status, code, ...own }, retryAfter);
 };
 
-/** What the API says of things that do not exist. */
-export const notFound = (): ApiProblem => refusal(404, 'not_found');
-
-/** There is no statement of the month. */
-export const noStatement = (): ApiProblem => refusal(404, 'http_404');
-
-/** The month has too many movements for a PDF. */
-export const tooManyMovements = (): ApiProblem => refusal(422, 'http_422');
-
-/** The person has entered another workspace or mode since the form was shown. */
-export const elsewhere = (): ApiProblem => refusal(409, 'http_409');
-
-/** What the API says when a store takes no changes. */
-export const unavailable = (): ApiProblem => refusal(503, 'enqueue_unavailable');
-
 /** A field that the page itself refuses, as the API would. */
 export const refusedField = (pointer: string, code: string): ApiProblem =>
-  refusal(400, 'validation_failed', [{ pointer, code, detail: code }]);
-
-const MOMENT_SECONDS = 5;
-/** Too many ask at once for what takes a while. */
-export const busy = (): ApiProblem => refusal(503, 'http_503', undefined, MOMENT_SECONDS);
-
-/** What the API says when the bucket of the workspace has no token. */
-export const tooOften = (seconds: number): ApiProblem => refusal(429, 'rate_limited', undefined, seconds);
+  refusal(400, 'validation_failed', { errors: [{ pointer, code, detail: code }] });
 
 export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
 

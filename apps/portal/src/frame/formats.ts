@@ -31,14 +31,14 @@ const MOST = 100;
 const make = (language: PortalLanguage, timeZone: string): Formats => {
   const locale = LOCALES[language];
   const number = new Intl.NumberFormat(locale);
-  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone });
-  const hour = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone });
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
-  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const days = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });
   const percent = new Intl.NumberFormat(locale, { style: 'percent' });
   const relative = new Intl.RelativeTimeFormat(locale);
+  const written = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { timeZone, ...options });
+    return (instant: string) => format.format(new Date(instant));
+  };
+  const date = written({ dateStyle: 'long', timeZone: 'UTC' });
   return {
     left: (instant) => {
       const minutes = Math.ceil((Date.parse(instant) - Date.now()) / MINUTE_MS);
@@ -48,14 +48,11 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
     },
     percent: (share) => percent.format(share),
     number: (value) => number.format(value),
-    time: (instant) => time.format(new Date(instant)),
-    hour: (instant) => hour.format(new Date(instant)),
-    day: (instant) => day.format(new Date(instant)),
-    date: (text) => {
-      const words = date.format(new Date(text));
-      return language === 'fr' ? words.replace(/^1 /, '1er ') : words;
-    },
-    month: (text) => month.format(new Date(text)),
+    time: written({ dateStyle: 'medium', timeStyle: 'long' }),
+    hour: written({ dateStyle: 'medium', timeStyle: 'short' }),
+    day: written({ dateStyle: 'medium' }),
+    date: (text) => (language === 'fr' ? date(text).replace(/^1 /, '1er ') : date(text)),
+    month: written({ month: 'long', year: 'numeric', timeZone: 'UTC' }),
     days: (count) => days.format(count),
     utc: (instant) => `${instant.slice(0, 19).replace('T', ' ')} UTC`,
   };

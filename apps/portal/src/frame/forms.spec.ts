@@ -1,10 +1,11 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { h, type ComponentChildren } from 'preact';
 import { rendered, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { refusedField } from './api.js';
-import { Form } from './form.js';
+import { Form, readForm } from './form.js';
 import { Checks, Filters, PostForm, Text } from './forms.js';
+import { Body } from './parts.js';
 
 const failed = (action: string, about = '') => ({
   form: new Form(new URLSearchParams({ action, about, key: 'k1', url: 'http://typed', events: 'b' })),
@@ -49,4 +50,34 @@ it('leaves filters of its page as the address has them', () => {
   const html = rendered(visitTo({}), h(Filters, { children: url }), failed('save'));
   expect(html).toContain('value="http://before"');
   expect(html).not.toContain('aria-invalid');
+});
+
+const read = (body: string) => readForm(Buffer.from(body), 'application/x-www-form-urlencoded');
+
+it('A form has at most 100 fields: the page that shows it again has an element for each', () => {
+  expect(read(`action=issue${'&a'.repeat(99)}`)?.action).toBe('issue');
+  expect(read(`action=issue${'&a'.repeat(100)}`)).toBeNull();
+});
+
+const shown = (text: string, hides = false): string => rendered(visitTo({}), h(Body, { text, hides }));
+
+describe('the body of a message', () => {
+  it('is shown in lines', () => {
+    expect(shown('{"id":"evt_1"}')).toContain('{\n  &quot;id&quot;: &quot;evt_1&quot;\n}');
+  });
+
+  it('is text, whatever it holds', () => {
+    expect(shown('<script>alert(1)</script>')).not.toContain('<script>');
+  });
+
+  it('is cut when it is long, with a word about it', () => {
+    const html = shown(JSON.stringify({ text: 'x'.repeat(5_000_000) }));
+    expect(html.length).toBeLessThan(17_000);
+    expect(html).toContain('Only 16,384 of 5,000,011 characters are shown.');
+  });
+
+  it('says when the session sees null in place of what deliveries carry', () => {
+    expect(shown('{"externalId":null}', true)).toContain(TEXTS.en.event.hidden);
+    expect(shown('{"externalId":null}')).not.toContain(TEXTS.en.event.hidden);
+  });
 });

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { named } from '../texts/texts.js';
 import type { ApiProblem } from './api.js';
-import type { Failed } from './page.js';
-import { ShownContext, useShown } from './context.js';
+import { type Failed, ShownContext, useShown } from './page.js';
 
 /** The key of a form: the same again after a refusal, as the first request may have done its work. */
 const keyOf = (failed: ReturnType<typeof useShown>['failed']): string =>
@@ -82,14 +81,17 @@ const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) =
   const wrong = failed?.refused.problem.errors?.find(
     (one) => [pointer, `?${name}`].includes(one.pointer) || one.pointer.startsWith(`${pointer}/`),
   );
+  const remark = (as: 'hint' | 'error', text: string | undefined) =>
+    text && (
+      <span class={as} id={`${id}-${as}`}>
+        {text}
+      </span>
+    );
   const said = {
-    hint: hint && <Remark as="hint" of={id} text={hint} />,
-    error: wrong && (
-      <Remark
-        as="error"
-        of={id}
-        text={named(visit.texts.fieldErrors, wrong.code, visit.texts.fieldErrors.other)}
-      />
+    hint: remark('hint', hint),
+    error: remark(
+      'error',
+      wrong && named(visit.texts.fieldErrors, wrong.code, visit.texts.fieldErrors.other),
     ),
   };
   const describedBy = (['hint', 'error'] as const).filter((one) => said[one]).map((one) => `${id}-${one}`);
@@ -103,20 +105,6 @@ const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) =
     },
   };
 };
-
-const Remark = ({
-  as,
-  of,
-  text,
-}: {
-  readonly as: 'hint' | 'error';
-  readonly of: string;
-  readonly text: string;
-}) => (
-  <span class={as} id={`${of}-${as}`}>
-    {text}
-  </span>
-);
 
 const Labelled = ({
   label,

@@ -1,5 +1,6 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { SessionScope } from '#platform/auth/scopes.js';
 import type { PortalSession } from '#workspaces/contracts/index.js';
 import type { Texts } from '../texts/texts.js';
@@ -82,3 +83,22 @@ export interface Page {
   /** By the name that a `<PostForm>` sends. */
   readonly actions?: Readonly<Record<string, (visit: Visit, form: Form) => Promise<Answer>>>;
 }
+
+/** What the parts of a page know of a visit, whatever site it is to. */
+export type Visited = Pick<Visit, 'texts' | 'formats' | 'path' | 'query'> & Partial<Pick<Visit, 'place'>>;
+
+/** What the parts of a page share: the visit, and the form that was refused. */
+export interface Shown {
+  readonly visit: Visited;
+  readonly failed?: Failed | undefined;
+}
+
+export const ShownContext = createContext<Shown | null>(null);
+
+export const useShown = (): Shown => {
+  const shown = useContext(ShownContext);
+  if (!shown) throw new TypeError('This part belongs inside a page');
+  return shown;
+};
+
+export const useVisit = (): Visited => useShown().visit;

@@ -1,8 +1,8 @@
 import type { WebhookEndpoint } from '@reading-service/client';
-import { createContext, type ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { named } from '../texts/texts.js';
-import { useVisit } from './context.js';
+import { type Answer, useVisit, type Visit } from './page.js';
 
 /** An instant (RFC 3339) in the person's zone, with UTC on hover. `of`: how exactly it is known. */
 export const Time = ({
@@ -40,16 +40,12 @@ export const State = ({ of, label }: { readonly of: string; readonly label?: str
   <span class={`state ${toneOf(of)}`}>{label ?? named(useVisit().texts.states, of)}</span>
 );
 
-export interface Column<T> {
-  readonly head: string;
-  readonly cell: (row: T) => ComponentChildren;
-  readonly isNumber?: true;
-  /** Several words or more: it is wide before it is high. */
-  readonly isLong?: true;
-}
-
-const classOf = ({ isNumber, isLong }: Column<never>): string | undefined =>
-  (isNumber && 'number') || (isLong && 'long') || undefined;
+/** `long`: several words or more, wide before it is high. */
+export type Column<T> = readonly [
+  head: string,
+  cell: (row: T) => ComponentChildren,
+  kind?: 'number' | 'long' | undefined,
+];
 
 /** The title of the section around a part. */
 const SectionTitle = createContext<string | null>(null);
@@ -79,9 +75,9 @@ export const Table = <T,>({
         <Caption text={caption} />
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th scope="col" class={classOf(column)}>
-                {column.head}
+            {columns.map(([head, , kind]) => (
+              <th scope="col" class={kind}>
+                {head}
               </th>
             ))}
           </tr>
@@ -89,12 +85,8 @@ export const Table = <T,>({
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map((column, at) =>
-                at === 0 ? (
-                  <th scope="row">{column.cell(row)}</th>
-                ) : (
-                  <td class={classOf(column)}>{column.cell(row)}</td>
-                ),
+              {columns.map(([, cell, kind], at) =>
+                at === 0 ? <th scope="row">{cell(row)}</th> : <td class={kind}>{cell(row)}</td>,
               )}
             </tr>
           ))}
@@ -181,3 +173,93 @@ export const Secret = ({ label, value }: { readonly label: string; readonly valu
     <strong>{useVisit().texts.shownOnce}</strong>
   </p>
 );
+
+/** Characters of a body that a page shows: more helps nobody, and makes the page heavy. */
+const SHOWN = 16_384;
+
+/** JSON in lines; what is not JSON, as it is. */
+const inLines = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};
+
+/**
+ * The body of a message, to read and to copy. A long one is cut, and says so.
+ * @param hides whether the session sees `null` in place of what is about a person
+ */
+export const Body = ({ text, hides }: { readonly text: string; readonly hides: boolean }) => {
+  const { texts, formats } = useVisit();
+  const isCut = text.length > SHOWN;
+  return (
+    <>
+      <pre tabIndex={0} data-copy>
+        <code dir="auto">{isCut ? text.slice(0, SHOWN) : inLines(text)}</code>
+      </pre>
+      <p class="hint">
+        {isCut ? texts.event.cut(formats.number(SHOWN), formats.number(text.length)) : texts.event.hint}
+      </p>
+      {hides && <p class="hint">{texts.event.hidden}</p>}
+    </>
+  );
+};
+
+const WIDTH = 480;
+const HEIGHT = 120;
+const GAP = 3;
+
+interface Bar {
+  /** Said on hover. */
+  readonly label: string;
+  /** Stacked from below: at most two. */
+  readonly values: readonly number[];
+}
+
+/** Bars, for the eye. A table beside them has the same figures. @param label says what they show in all */
+export const BarChart = ({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) => {
+  const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const scale = HEIGHT / Math.max(1, ...sums);
+  const step = WIDTH / bars.length;
+  return (
+    <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT + 1}`} role="img" aria-label={label}>
+      {bars.map(({ label: said, values }, at) => {
+        let below = 0;
+        return (
+          <g>
+            <title>{said}</title>
+            {values.map((value, kind) => {
+              const height = value * scale;
+              below += height;
+              return (
+                value > 0 && (
+                  <rect
+                    class={kind === 0 ? 'bar' : 'bar second'}
+                    x={at * step}
+                    y={HEIGHT - below}
+                    width={step - GAP}
+                    height={height}
+                  />
+                )
+              );
+            })}
+          </g>
+        );
+      })}
+      <line class="axis" x1="0" x2={WIDTH} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
+    </svg>
+  );
+};
+
+/** The answer that alone has a secret. Sent again, the form finds that it was shown: `undefined`. */
+export const shownOnce = (
+  { texts, path }: Visit,
+  title: string,
+  label: string,
+  value: string | undefined,
+): Answer => {
+  if (value === undefined) return { goTo: path, done: 'shownBefore' };
+  const back = <a href={path}>{texts.backTo}</a>;
+  return { title, body: [<Secret label={label} value={value} />, back] };
+};

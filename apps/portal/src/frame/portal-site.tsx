@@ -1,6 +1,8 @@
 import type { SessionScope } from '#platform/auth/scopes.js';
-import type { Site } from './layout.js';
-import type { Area, Visit } from './page.js';
+import type { ApiProblem } from './api.js';
+import { Refusal } from './forms.js';
+import type { Area, View, Visit } from './page.js';
+import type { Site } from './send.js';
 
 /** The navigation, in its order. Without the scope, a session does not see the entry. */
 const AREAS: readonly { readonly area: Area; readonly path: string; readonly needs?: SessionScope }[] = [
@@ -46,3 +48,17 @@ const ModeSwitch = ({ texts, isLive }: Pick<Visit, 'texts'> & { readonly isLive:
     </button>
   </form>
 );
+
+/** The page in place of one that the API refuses; `null`: there is no such page. */
+export const refusedPage = ({ texts, path, query }: Visit, refused: ApiProblem | null): View => ({
+  title: refused === null ? texts.notFound.title : texts.refused,
+  body: (
+    <>
+      {refused === null ? <p>{texts.notFound.text}</p> : <Refusal of={refused} />}
+      {query.size > 0 && <a href={path}>{texts.clearFilters}</a>}
+      <p>
+        <a href="/portal">{texts.areas.overview}</a>
+      </p>
+    </>
+  ),
+});

@@ -5,7 +5,7 @@ import { unlessAway } from '../frame/api.js';
 import type { Page, Visit } from '../frame/page.js';
 import { Count, Facts, Section, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
-import { readingsByDay } from './reading-days.js';
+import { readingsByDay } from './readings.js';
 
 /** Months whose statements the page offers. */
 const MONTHS = 12;
@@ -31,7 +31,7 @@ export const creditsPage: Page = {
       session.mode === 'live' ? unlessAway(queries.execute(new GetWorkspace(session.workspaceId))) : null,
     ]);
     return {
-      title: texts.credits.title,
+      title: texts.areas.credits,
       body: (
         <>
           <Facts
@@ -47,18 +47,10 @@ export const creditsPage: Page = {
               rows={credits.grants}
               empty={texts.credits.noGrants}
               columns={[
-                { head: texts.credits.kind, cell: ({ kind }) => named(texts.credits.kinds, kind) },
-                {
-                  head: texts.credits.granted,
-                  isNumber: true,
-                  cell: (grant) => <Count of={grant.credits} />,
-                },
-                {
-                  head: texts.credits.left,
-                  isNumber: true,
-                  cell: ({ remaining }) => <Count of={remaining} />,
-                },
-                { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+                [texts.credits.kind, ({ kind }) => named(texts.credits.kinds, kind)],
+                [texts.credits.granted, (grant) => <Count of={grant.credits} />, 'number'],
+                [texts.credits.left, ({ remaining }) => <Count of={remaining} />, 'number'],
+                [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} />],
               ]}
             />
           </Section>

@@ -6,12 +6,11 @@ import {
   type DeliveredType,
 } from '#webhooks/contracts/index.js';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
-import { Body } from '../frame/body.js';
+import { Body, Facts, Pager, Section, Table, Time } from '../frame/parts.js';
 import { Choice, Filters } from '../frame/forms.js';
 import type { Page, Visit } from '../frame/page.js';
-import { Facts, Pager, Section, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
-import { ReadingLink } from './reading-link.js';
+import { ReadingLink } from './readings.js';
 
 const ROWS = 25;
 const ALL_NOTICES = 'notices';
@@ -62,16 +61,16 @@ export const eventsPage: Page = {
     const { rows, next } = await find(visit);
     const types = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES].map((type) => [type, eventTypes[type]] as const);
     return {
-      title: events.title,
+      title: texts.areas.events,
       body: (
         <>
           <p>{events.hint}</p>
           <Filters>
             <Choice
               name="type"
-              label={events.type}
+              label={texts.deliveries.type}
               value={query.get('type') ?? ''}
-              options={[['', events.ofReadings], [ALL_NOTICES, events.ofNotices], ...types]}
+              options={[['', events.ofReadings], [ALL_NOTICES, texts.settings.notices], ...types]}
             />
           </Filters>
           <Table
@@ -79,17 +78,17 @@ export const eventsPage: Page = {
             rows={rows}
             empty={query.size > 0 ? texts.nothingFound : events.empty}
             columns={[
-              { head: events.type, cell: ({ type }) => named(eventTypes, type) },
-              {
-                head: events.id,
-                cell: ({ id }) => (
+              [texts.deliveries.type, ({ type }) => named(eventTypes, type)],
+              [
+                texts.reading.event,
+                ({ id }) => (
                   <a href={`/portal/events/${id}`}>
                     <code>{id}</code>
                   </a>
                 ),
-              },
-              { head: events.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
-              { head: events.about, cell: ({ readingId }) => <ReadingLink of={readingId} {...visit} /> },
+              ],
+              [texts.reading.when, ({ createdAt }) => <Time at={createdAt} />],
+              [texts.readings.id, ({ readingId }) => <ReadingLink of={readingId} {...visit} />],
             ]}
           />
           <Pager next={next} />
@@ -105,7 +104,6 @@ export const eventPage: Page = {
   needs: 'events:read',
   show: async (visit) => {
     const { texts, api, params, may } = visit;
-    const { events } = texts;
     const event = await api.get<Told>(`/events/${encodeURIComponent(params['eventId']!)}`);
     const { id, type, createdAt, readingId } = event;
     return {
@@ -114,13 +112,13 @@ export const eventPage: Page = {
         <>
           <Facts
             of={[
-              [events.id, <code data-copy>{id}</code>],
-              [events.type, <code>{type}</code>],
-              [events.when, <Time at={createdAt} />],
-              [events.about, <ReadingLink of={readingId} {...visit} />],
+              [texts.reading.event, <code data-copy>{id}</code>],
+              [texts.deliveries.type, <code>{type}</code>],
+              [texts.reading.when, <Time at={createdAt} />],
+              [texts.readings.id, <ReadingLink of={readingId} {...visit} />],
             ]}
           />
-          <Section title={texts.event.body}>
+          <Section title={texts.delivery.body}>
             <Body text={JSON.stringify(event)} hides={'externalId' in event && !may(PERSONS_SCOPE)} />
           </Section>
         </>

@@ -1,10 +1,8 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
 import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '#platform/auth/scopes.js';
-import { useShown } from '../frame/context.js';
+import { type Page, useShown, type Visit } from '../frame/page.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
-import type { Page, Visit } from '../frame/page.js';
-import { Pager, Section, State, Table, Time } from '../frame/parts.js';
-import { shownOnce } from '../frame/shown-once.js';
+import { Pager, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
 import { inWords, named } from '../texts/texts.js';
 
 const ROWS = 25;
@@ -76,26 +74,23 @@ const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly Ap
     rows={keys}
     empty={texts.keys.empty}
     columns={[
-      {
-        head: texts.keys.key,
-        cell: ({ keyId, label }) => (
+      [
+        texts.keys.key,
+        ({ keyId, label }) => (
           <>
             <code>{keyId}</code> <bdi>{label}</bdi>
           </>
         ),
-      },
-      { head: texts.readings.status, cell: (key) => <State of={standingOf(key)} /> },
-      { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
-      { head: texts.keys.networks, cell: ({ networks }) => networks.join(', ') || texts.keys.everywhere },
-      {
-        head: texts.keys.lastUsed,
-        cell: ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" none={texts.never} />,
-      },
-      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} none={texts.noEnd} /> },
-      {
-        head: texts.keys.manage,
-        cell: (key) => standingOf(key) === 'active' && <Manage texts={texts} keyId={key.keyId} />,
-      },
+      ],
+      [texts.readings.status, (key) => <State of={standingOf(key)} />],
+      [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
+      [texts.keys.networks, ({ networks }) => networks.join(', ') || texts.keys.everywhere],
+      [texts.keys.lastUsed, ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" none={texts.never} />],
+      [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} none={texts.noEnd} />],
+      [
+        texts.keys.manage,
+        (key) => standingOf(key) === 'active' && <Manage texts={texts} keyId={key.keyId} />,
+      ],
     ]}
   />
 );
@@ -109,7 +104,7 @@ const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
         id={`overlap-${keyId}`}
         label={texts.keys.overlap}
         value="86400"
-        options={OVERLAPS.map((seconds) => [seconds, texts.keys.overlaps[seconds]])}
+        options={OVERLAPS.map((seconds) => [seconds, texts.overlaps[seconds]])}
       />
     </PostForm>
     <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave asks>

@@ -2,8 +2,7 @@ import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/cli
 import { allEndpoints, unlessAway } from '../frame/api.js';
 import { Away, Count, EndpointAddress, Facts, Section, State, Table } from '../frame/parts.js';
 import type { Page, Visit } from '../frame/page.js';
-import { DaysChart, readingsByDay } from './reading-days.js';
-import { ReadingsTable } from './readings-table.js';
+import { DaysChart, readingsByDay, ReadingsTable } from './readings.js';
 
 const LATEST = 5;
 
@@ -43,7 +42,7 @@ export const overviewPage: Page = {
         <>
           {isNew && <FirstSteps visit={visit} />}
           {credits !== undefined && (
-            <Section title={overview.credits}>
+            <Section title={visit.texts.areas.credits}>
               {credits ? <CreditFacts visit={visit} credits={credits} /> : <Away />}
             </Section>
           )}
@@ -59,8 +58,8 @@ export const overviewPage: Page = {
                 rows={unwell}
                 empty={endpoints.data.length === 0 ? overview.noEndpoint : overview.allWell}
                 columns={[
-                  { head: overview.endpoint, cell: EndpointAddress },
-                  { head: visit.texts.readings.status, cell: ({ health }) => <State of={health.state} /> },
+                  [overview.endpoint, EndpointAddress],
+                  [visit.texts.readings.status, ({ health }) => <State of={health.state} />],
                 ]}
               />
             </Section>

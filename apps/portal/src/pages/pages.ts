@@ -2,16 +2,13 @@ import type { Page } from '../frame/page.js';
 import { eventPage, eventsPage } from './events.js';
 import { creditsPage } from './credits.js';
 import { keysPage } from './keys.js';
-import { newReadingPage } from './new-reading.js';
+import { newReadingPage, readingsPage } from './readings.js';
 import { overviewPage } from './overview.js';
 import { documentPage, readingPage } from './reading.js';
-import { readingsPage } from './readings.js';
 import { deliveryPage } from './webhooks/delivery.js';
-import { editEndpointPage } from './webhooks/edit.js';
+import { editEndpointPage, endpointsPage, newEndpointPage, secretPage } from './webhooks/endpoints.js';
 import { oneEndpointPage } from './webhooks/endpoint.js';
-import { endpointsPage, newEndpointPage } from './webhooks/endpoints.js';
 import { oneReplayPage, replayPage } from './webhooks/replay.js';
-import { secretPage } from './webhooks/secret.js';
 import { settingsPage } from './settings.js';
 import { statementFilePage, statementPage, statementPdfPage } from './statement.js';
 

@@ -1,11 +1,99 @@
 import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service/client';
 import { refusedField, unlessAway } from '../frame/api.js';
-import { PostForm, Text } from '../frame/forms.js';
+import { Choice, PostForm, Text } from '../frame/forms.js';
 import type { Download, Page, Visit } from '../frame/page.js';
-import { Away, Facts, Section, State, Table, Time } from '../frame/parts.js';
-import { shownOnce } from '../frame/shown-once.js';
+import { Away, type Column, Count, Facts, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
-import { DocumentLinks, Documents, isFormat } from './reading-documents.js';
+
+const FORMATS = ['pdf', 'markdown', 'document_v1'] as const;
+type Format = (typeof FORMATS)[number];
+const LIFETIMES = ['3600', '86400', '604800', '2592000'] as const;
+
+const isFormat = (text: string): text is Format => (FORMATS as readonly string[]).includes(text);
+
+/** Every version of the document, and what makes another one. */
+export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }) => {
+  const { texts, formats, may } = visit;
+  const { readingId, document, status, erasedAt } = reading;
+  const none = erasedAt !== null ? 'erased' : status === 'failed' ? 'failed' : 'underWay';
+  if (!document.available || document.version === null)
+    return <p class="empty">{texts.reading.noDocument[none]}</p>;
+  const versions = Array.from({ length: document.version }, (_, at) => document.version! - at);
+  return (
+    <>
+      {may('documents:read') ? (
+        <Table
+          caption={texts.reading.documents}
+          rows={versions}
+          empty={texts.none}
+          columns={[
+            [texts.readings.document, (version) => texts.readings.version(formats.number(version))],
+            ...FORMATS.map((format): Column<number> => [
+              texts.formats[format],
+              (version: number) => (
+                <a href={`/portal/readings/${readingId}/document?format=${format}&version=${version}`}>
+                  {texts.reading.download}
+                  <span class="hidden"> {texts.formats[format]}</span>
+                </a>
+              ),
+            ]),
+          ]}
+        />
+      ) : (
+        <p class="soft">{texts.reading.documentsHidden}</p>
+      )}
+      {may('readings:write') && (
+        <>
+          <p class="hint">{texts.reading.republishHint}</p>
+          <PostForm action="republish" submit={texts.reading.republish} />
+        </>
+      )}
+    </>
+  );
+};
+
+/** Links that need no key: those that exist, and a form for another. */
+export const DocumentLinks = ({ visit, links }: { visit: Visit; links: readonly DocumentLink[] }) => {
+  const { texts } = visit;
+  const { reading } = texts;
+  return (
+    <>
+      <Table
+        caption={reading.links}
+        rows={links}
+        empty={reading.noLinks}
+        columns={[
+          [reading.format, ({ format }) => texts.formats[format]],
+          [texts.readings.status, ({ status }) => <State of={status} label={reading.linkStates[status]} />],
+          [reading.expires, ({ expiresAt }) => <Time at={expiresAt} />],
+          [reading.uses, ({ uses }) => <Count of={uses} />, 'number'],
+          [
+            reading.revokeLink,
+            ({ linkId, status }) =>
+              status === 'live' && (
+                <PostForm action="revokeLink" about={linkId} submit={reading.revokeLink} />
+              ),
+          ],
+        ]}
+      />
+      <p class="hint">{reading.linkHint}</p>
+      <PostForm action="link" submit={reading.createLink}>
+        <Choice
+          name="format"
+          label={reading.format}
+          value="pdf"
+          options={FORMATS.map((format) => [format, texts.formats[format]])}
+        />
+        <Choice
+          name="expiresInSeconds"
+          label={reading.lifetime}
+          value="86400"
+          options={LIFETIMES.map((seconds) => [seconds, texts.lifetimes[seconds]])}
+        />
+      </PostForm>
+    </>
+  );
+};
 
 /** Seconds between two looks at a reading that is under way. */
 const LOOK_AGAIN = 3;
@@ -133,7 +221,7 @@ const ReadingFacts = ({ visit: { texts, formats }, reading }: { visit: Visit; re
       reading.error && [texts.states.failed, named(texts.failures, reading.error.code)],
       [texts.readings.locale, texts.locales[reading.locale]],
       [texts.readings.created, <Time at={reading.createdAt} />],
-      [texts.reading.completed, <Time at={reading.completedAt} />],
+      [texts.states.completed, <Time at={reading.completedAt} />],
       [
         texts.readings.document,
         reading.document.version === null
@@ -191,9 +279,9 @@ const Timeline = ({
       rows={history}
       empty={texts.none}
       columns={[
-        { head: reading.event, cell: ({ type }) => named(texts.history, type) },
-        { head: reading.when, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
-        { head: reading.detail, cell: ({ data }) => detailOf(data) },
+        [reading.event, ({ type }) => named(texts.history, type)],
+        [reading.when, ({ occurredAt }) => <Time at={occurredAt} />],
+        [reading.detail, ({ data }) => detailOf(data)],
       ]}
     />
   );

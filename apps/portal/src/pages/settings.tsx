@@ -27,7 +27,7 @@ export const settingsPage: Page = {
       : null;
     const endpoints = may('webhooks:read') ? await allEndpoints(api) : null;
     return {
-      title: texts.settings.title,
+      title: texts.areas.settings,
       body: (
         <>
           <PostForm action="display" submit={texts.settings.save}>
@@ -48,8 +48,8 @@ export const settingsPage: Page = {
           <Section title={texts.settings.yourSession}>
             <Facts
               of={[
-                [texts.keys.expires, <Time at={session.expiresAt} />],
-                [texts.settings.mayDo, inWords(texts, session.scopes)],
+                [texts.reading.expires, <Time at={session.expiresAt} />],
+                [texts.keys.scopes, inWords(texts, session.scopes)],
               ]}
             />
           </Section>
@@ -101,11 +101,11 @@ const Notices = ({
     rows={endpoints}
     empty={texts.settings.noEndpoint}
     columns={[
-      { head: texts.overview.endpoint, cell: EndpointAddress },
-      {
-        head: texts.settings.notices,
-        cell: ({ notices }) => notices.map((type) => named(texts.eventTypes, type)).join(', ') || texts.none,
-      },
+      [texts.overview.endpoint, EndpointAddress],
+      [
+        texts.settings.notices,
+        ({ notices }) => notices.map((type) => named(texts.eventTypes, type)).join(', ') || texts.none,
+      ],
     ]}
   />
 );
@@ -122,26 +122,26 @@ const Sessions = ({
     rows={sessions}
     empty={texts.none}
     columns={[
-      {
-        head: texts.settings.openedBy,
-        cell: ({ openedBy, sessionId }) => (
+      [
+        texts.settings.openedBy,
+        ({ openedBy, sessionId }) => (
           <>
             <code>{openedBy}</code>
             {sessionId === session.sessionId && <> ({texts.settings.yours})</>}
           </>
         ),
-      },
-      { head: texts.readings.status, cell: (one) => <State of={standingOf(one)} /> },
-      { head: texts.settings.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
-      { head: texts.keys.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-      { head: texts.keys.scopes, cell: ({ scopes }) => inWords(texts, scopes), isLong: true },
-      {
-        head: texts.settings.end,
-        cell: (one) =>
+      ],
+      [texts.readings.status, (one) => <State of={standingOf(one)} />],
+      [texts.settings.started, ({ startedAt }) => <Time at={startedAt} />],
+      [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} />],
+      [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
+      [
+        texts.settings.end,
+        (one) =>
           ['active', 'waiting'].includes(standingOf(one)) && (
             <PostForm action="endSession" about={one.sessionId} submit={texts.settings.end} />
           ),
-      },
+      ],
     ]}
   />
 );

@@ -8,13 +8,12 @@ import {
 } from '#billing/contracts/index.js';
 import { LineFull, Lines } from '#platform/async/lines.js';
 import { csvRecord } from '#platform/text/csv.js';
-import { GetPaper } from '#workspaces/contracts/index.js';
-import { GetWorkspace } from '#workspaces/contracts/index.js';
-import { busy, noStatement, notFound, tooManyMovements } from '../frame/api.js';
+import { GetPaper, GetWorkspace } from '#workspaces/contracts/index.js';
+import { refusal } from '../frame/api.js';
 import type { Download, Page, View, Visit } from '../frame/page.js';
 import { Count, Facts, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
-import { ReadingLink } from './reading-link.js';
+import { ReadingLink } from './readings.js';
 
 /** The page shows the newest; the file has all. */
 const SHOWN = 200;
@@ -29,6 +28,9 @@ const MOVEMENTS_A_REQUEST = 100;
 const ofProcess = new Lines(8);
 const ofWorkspaces = new Lines(2);
 
+/** Too many ask at once for what takes some seconds. */
+const busy = () => refusal(503, 'http_503', { retryAfter: 5 });
+
 /** The answer of a query for the month of the page, in its turn. @throws ApiProblem */
 const inTurn = async <T,>(
   { api, params, session }: Visit,
@@ -37,7 +39,7 @@ const inTurn = async <T,>(
   // Takes a token of the rate limit, as the statement itself has no route.
   await api.get('/credits');
   const period = params['period'] ?? '';
-  if (session.mode !== 'live' || !/^\d{4}-(0[1-9]|1[0-2])$/.test(period)) throw notFound();
+  if (session.mode !== 'live' || !/^\d{4}-(0[1-9]|1[0-2])$/.test(period)) throw refusal(404, 'not_found');
   const { workspaceId } = session;
   try {
     const found = await ofWorkspaces.run(workspaceId, () =>
@@ -47,13 +49,13 @@ const inTurn = async <T,>(
   } catch (error) {
     throw error instanceof LineFull ? busy() : error;
   }
-  throw noStatement();
+  throw refusal(404, 'http_404');
 };
 
 /** The month for a file, paid for by its size. @throws ApiProblem */
 const charged = async (visit: Visit, most = Infinity): Promise<StreamedMonth> => {
   const month = await inTurn(visit, (...of) => visit.queries.execute(new StreamMonthMovements(...of)));
-  if (month.count > most) throw tooManyMovements();
+  if (month.count > most) throw refusal(422, 'http_422');
   await visit.charge(Math.ceil(month.count / MOVEMENTS_A_REQUEST));
   return month;
 };
@@ -94,20 +96,16 @@ export const statementPage: Page = {
             rows={entries}
             empty={texts.none}
             columns={[
-              { head: said.movement, cell: ({ type }) => named(texts.movements, type) },
-              { head: texts.reading.when, cell: ({ occurredAt }) => <Time at={occurredAt} /> },
-              { head: said.available, isNumber: true, cell: (one) => <Count of={moved(one, 'available')} /> },
-              { head: said.held, isNumber: true, cell: (one) => <Count of={moved(one, 'held')} /> },
-              {
-                head: said.after,
-                isNumber: true,
-                cell: ({ availableAfter }) => <Count of={availableAfter} />,
-              },
-              {
-                head: said.about,
-                cell: ({ readingId, reference }) =>
+              [said.movement, ({ type }) => named(texts.movements, type)],
+              [texts.reading.when, ({ occurredAt }) => <Time at={occurredAt} />],
+              [texts.overview.available, (one) => <Count of={moved(one, 'available')} />, 'number'],
+              [said.held, (one) => <Count of={moved(one, 'held')} />, 'number'],
+              [said.after, ({ availableAfter }) => <Count of={availableAfter} />, 'number'],
+              [
+                said.about,
+                ({ readingId, reference }) =>
                   readingId ? <ReadingLink of={readingId} isShort {...visit} /> : reference,
-              },
+              ],
             ]}
           />
         </>

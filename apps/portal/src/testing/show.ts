@@ -1,9 +1,8 @@
 import { h, type ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { ApiQuery } from '../frame/api.js';
-import { ShownContext } from '../frame/context.js';
+import { type Failed, type Page, ShownContext, type View, type Visit } from '../frame/page.js';
 import { formatsOf } from '../frame/formats.js';
-import type { Failed, Page, View, Visit } from '../frame/page.js';
 import { TEXTS } from '../texts/texts.js';
 
 interface Stand {

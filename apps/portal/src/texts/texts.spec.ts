@@ -5,7 +5,6 @@ import { API_KEY_SCOPES, SESSION_SCOPES } from '#platform/auth/scopes.js';
 import { PROBLEMS } from '#platform/http/problem.js';
 import { projectPath } from '#platform/project-path.js';
 import { creditsEvents } from '#billing/contracts/index.js';
-import { partedMarks } from '../testing/parted-marks.js';
 import { TEXTS } from './texts.js';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -19,7 +18,6 @@ const READ = new Set([
   'placeholder',
   'aria-label',
   'submit',
-  'head',
   'empty',
 ]);
 /** Of requests that no page makes: the API says these to programs. */
@@ -29,6 +27,16 @@ const NEVER_TOLD = new Set([
   'unsupported_media_type',
 ]);
 const WORD = /\p{L}{2}/u;
+
+/** The text that heads a column or a fact: the first member of a list whose second one draws the value. */
+const headIn = ({ type, elements }: Node): readonly string[] => {
+  if (type !== 'ArrayExpression') return [];
+  const [head, value] = (elements as readonly ({ readonly expression: Node } | null)[]).map(
+    (one) => one?.expression,
+  );
+  const isDrawn = /^(ArrowFunction|JSX)/.test(String(value?.['type']));
+  return isDrawn && head?.['type'] === 'StringLiteral' ? [String(head['value'])] : [];
+};
 
 /** Texts that a page says itself instead of the catalogue. */
 const spokenIn = (source: string): string[] => {
@@ -43,11 +51,24 @@ const spokenIn = (source: string): string[] => {
     const said = literal?.['type'] === 'StringLiteral' ? (literal['value'] as string) : '';
     const isRead = (type === 'JSXAttribute' || type === 'KeyValueProperty') && READ.has(String(called));
     if (isRead && WORD.test(said)) found.push(said);
+    found.push(...headIn(node as Node));
     Object.values(node).forEach(look);
   };
   look(parseSync(source, { syntax: 'typescript', tsx: true }));
   return found;
 };
+
+type Sentence = (...parts: readonly string[]) => string;
+
+const said = (texts: object): string[] =>
+  Object.values(texts).flatMap((value: unknown) => {
+    if (typeof value === 'function') return [(value as Sentence)('Janvier', '7', '7')];
+    return typeof value === 'object' && value ? said(value) : [String(value)];
+  });
+
+/** French sentences that a line end may part from their mark, or a number from its unit: a no-break space is missing. */
+const partedMarks = (texts: object): readonly string[] =>
+  said(texts).filter((text) => / [:;!?%»]|« |\d (s|Kio|jours|secondes|crédits)\b/.test(text));
 
 const pages = readdirSync(projectPath('apps/portal/src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.tsx'))
@@ -64,7 +85,11 @@ describe('the texts of the portal', () => {
       'Good',
       'day',
     ]);
-    expect(spokenIn("const a = { head: 'Name', path: '/readings' };")).toEqual(['Name']);
+    expect(spokenIn("const a = { empty: 'None', path: '/readings' };")).toEqual(['None']);
+    expect(spokenIn("const a = [['Name', (one) => one.name], ['Since', <b />], ['a', 'b']];")).toEqual([
+      'Name',
+      'Since',
+    ]);
   });
 
   it('are sentences of their language, not copies of the other', () => {

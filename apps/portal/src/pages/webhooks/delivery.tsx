@@ -1,23 +1,38 @@
 import type { DeliveryHistory, WebhookEndpoint } from '@reading-service/client';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import { printableLines } from '#platform/text/printable.js';
+import { GetExternalId } from '#readings/contracts/index.js';
 import {
+  type AnsweredDelivery,
   FindAnsweredDelivery,
   FindToldEvent,
   isNotice,
-  type AnsweredDelivery,
+  type ToldEvent,
 } from '#webhooks/contracts/index.js';
-import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
-import { printableLines } from '#platform/text/printable.js';
 import { unlessAway } from '../../frame/api.js';
-import { Body } from '../../frame/body.js';
 import { PostForm } from '../../frame/forms.js';
 import type { Page, Visit } from '../../frame/page.js';
-import { Away, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
+import { Away, Body, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
-import { ReadingLink } from '../reading-link.js';
-import { hidesId, toldBody } from './told-body.js';
-import { AttemptOutcome } from './attempt-outcome.js';
-import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
-import { NextAttempt } from './next-attempt.js';
+import { ReadingLink } from '../readings.js';
+import { AttemptOutcome, EndpointLink, endpointPage, endpointPath, NextAttempt } from './endpoint.js';
+
+/** Whether the session sees `null` in place of the external id. */
+const hidesId = ({ showsExternalId, readingId }: ToldEvent, { may }: Visit): boolean =>
+  showsExternalId && readingId !== null && !may(PERSONS_SCOPE);
+
+/**
+ * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, it is `null`
+ * here, as after an erasure.
+ */
+const toldBody = async (
+  { body, readingId, showsExternalId }: ToldEvent,
+  { queries, may }: Visit,
+): Promise<string> => {
+  if (!showsExternalId || readingId === null) return body;
+  const externalId = may(PERSONS_SCOPE) ? await queries.execute(new GetExternalId(readingId)) : null;
+  return `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`;
+};
 
 const LOOK_AGAIN = 5;
 
@@ -95,7 +110,7 @@ const DeliveryFacts = ({
       [texts.deliveries.status, <State of={delivery.status} />],
       [texts.delivery.mark, markOf(texts, delivery)],
       [
-        texts.delivery.eventId,
+        texts.reading.event,
         may('events:read') ? (
           <a href={`/portal/events/${delivery.eventId}`}>
             <code>{delivery.eventId}</code>
@@ -105,12 +120,12 @@ const DeliveryFacts = ({
         ),
       ],
       delivery.readingId !== null && [
-        texts.deliveries.readingId,
+        texts.readings.id,
         <ReadingLink of={delivery.readingId} texts={texts} may={may} />,
       ],
-      [texts.deliveries.created, <Time at={delivery.createdAt} />],
+      [texts.webhooks.created, <Time at={delivery.createdAt} />],
       delivery.status === 'pending'
-        ? [texts.delivery.next, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
+        ? [texts.endpoint.nextAttempt, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
         : [texts.delivery.settled, <Time at={delivery.settledAt} />],
     ]}
   />
@@ -124,10 +139,10 @@ const Attempts = ({ visit: { texts }, delivery }: { visit: Visit; delivery: Deli
       rows={delivery.history}
       empty={said.attemptsEmpty}
       columns={[
-        { head: said.number, cell: ({ number }) => <Count of={number} /> },
-        { head: said.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
-        { head: said.duration, cell: ({ durationMs }) => <Count of={durationMs} />, isNumber: true },
-        { head: said.outcome, cell: (attempt) => <AttemptOutcome of={attempt} /> },
+        [said.number, ({ number }) => <Count of={number} />],
+        [said.started, ({ startedAt }) => <Time at={startedAt} />],
+        [said.duration, ({ durationMs }) => <Count of={durationMs} />, 'number'],
+        [said.outcome, (attempt) => <AttemptOutcome of={attempt} />],
       ]}
     />
   );
@@ -187,8 +202,8 @@ const Headers = ({
         rows={rows}
         empty={texts.none}
         columns={[
-          { head: said.header, cell: ([name]) => <code>{name}</code> },
-          { head: said.value, cell: ([, value]) => value },
+          [said.header, ([name]) => <code>{name}</code>],
+          [said.value, ([, value]) => value],
         ]}
       />
     </details>

@@ -1,13 +1,13 @@
 import { expect, it } from '@jest/globals';
-import { shown, visitTo } from '../../testing/show.js';
+import { h } from 'preact';
+import type { WebhookEndpoint } from '@reading-service/client';
+import { rendered, shown, visitTo } from '../../testing/show.js';
 import { TEXTS } from '../../texts/texts.js';
-import { editEndpointPage } from './edit.js';
-import { oneEndpointPage } from './endpoint.js';
-import { endpointsPage } from './endpoints.js';
+import { editEndpointPage, endpointsPage, secretPage } from './endpoints.js';
+import { NextAttempt, oneEndpointPage } from './endpoint.js';
 import { replayPage } from './replay.js';
-import { secretPage } from './secret.js';
 
-const { states, never } = TEXTS.en;
+const { deliveries, noDate, states, never } = TEXTS.en;
 const URL_OF_ONE = 'https://shop.example/hooks';
 
 const visit = (health: object) => {
@@ -57,4 +57,29 @@ it('says beside the headers how to remove them', async () => {
   const html = await shown(editEndpointPage, visit({ state: 'ok', disabledReason: null }));
   expect(html.indexOf('name="dropHeaders"')).toBeGreaterThan(html.indexOf('name="headers"'));
   expect(html.indexOf('name="dropHeaders"')).toBeLessThan(html.indexOf('name="maxPerSecond"'));
+});
+
+const HOUR_MS = 3_600_000;
+
+const said = (inMs: number | null, state: string): string => {
+  const at = inMs === null ? null : new Date(Date.now() + inMs).toISOString();
+  return rendered(visitTo({}), h(NextAttempt, { at, of: { health: { state } } as WebhookEndpoint }));
+};
+
+it('shows the time of an attempt to come', () => {
+  for (const state of ['ok', 'unverified']) {
+    const text = said(HOUR_MS, state);
+    expect(text).toContain('<time');
+    expect(text).not.toContain(deliveries.inTurn);
+  }
+});
+
+it('says what an attempt waits for whose time has passed', () => {
+  expect(said(-HOUR_MS, 'ok')).toContain(deliveries.inTurn);
+  expect(said(-HOUR_MS, 'unverified')).toContain(deliveries.afterProbe);
+  for (const state of ['ok', 'unverified']) expect(said(-HOUR_MS, state)).not.toContain('<time');
+});
+
+it('says so when nothing is to come', () => {
+  expect(said(null, 'unverified')).toContain(noDate);
 });

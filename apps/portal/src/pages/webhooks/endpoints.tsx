@@ -1,11 +1,171 @@
-import type { CreatedWebhookEndpoint, WebhookEndpoint } from '@reading-service/client';
+import { readFileSync } from 'node:fs';
+import type { ComponentChildren } from 'preact';
+import type {
+  CreatedWebhookEndpoint,
+  RotatedWebhookEndpoint,
+  WebhookEndpoint,
+} from '@reading-service/client';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
-import { PostForm } from '../../frame/forms.js';
-import type { Page } from '../../frame/page.js';
-import { EndpointAddress, Pager, Secret, State, Table, Time } from '../../frame/parts.js';
-import { EndpointFields, settingsOf } from './endpoint-fields.js';
-import { stateOf } from './endpoint.js';
-import { Snippets } from './snippets.js';
+import { projectPath } from '#platform/project-path.js';
+import { GetEndpointQueue, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
+import { refusedField } from '../../frame/api.js';
+import type { Form } from '../../frame/form.js';
+import { Checks, Choice, Lines, PostForm, Text } from '../../frame/forms.js';
+import type { Page, Visit } from '../../frame/page.js';
+import { EndpointAddress, Facts, Pager, Secret, Section, State, Table, Time } from '../../frame/parts.js';
+import { EndpointLink, endpointPage, endpointPath, stateOf } from './endpoint.js';
+
+/** As docs/webhooks.md shows them; `test/webhooks-docs` runs them. */
+const SNIPPETS = [
+  ['Node', 'verify.mjs'],
+  ['Python', 'verify.py'],
+  ['PHP', 'verify.php'],
+].map(([language, file]) => ({
+  language: language!,
+  code: readFileSync(projectPath('apps/portal/assets/verify', file!), 'utf8').trimEnd(),
+}));
+
+/** A signing secret that this answer alone shows, and how a receiver verifies with it, in each language. */
+const NewSecret = ({
+  visit: { texts },
+  secret,
+  lost,
+  href,
+  children,
+}: {
+  readonly visit: Visit;
+  readonly secret: string | undefined;
+  /** In place of a secret that was shown before. */
+  readonly lost: string;
+  /** The page of the endpoint. */
+  readonly href: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <>
+    {secret === undefined ? (
+      <p class="refusal">{lost}</p>
+    ) : (
+      <Secret label={texts.newEndpoint.secret} value={secret} />
+    )}
+    {children}
+    <p>
+      <a href={href}>{texts.newEndpoint.toEndpoint}</a>
+    </p>
+    <Section title={texts.newEndpoint.verify}>
+      <p>{texts.newEndpoint.verifyHint}</p>
+      {SNIPPETS.map(({ language, code }, at) => (
+        <details open={at === 0}>
+          <summary>{language}</summary>
+          <pre tabIndex={0} data-copy>
+            <code>{code}</code>
+          </pre>
+        </details>
+      ))}
+    </Section>
+  </>
+);
+
+const LIVE = 'live';
+const BOTH = 'both';
+
+/** Each line as a name and a value. A name without a value removes the header; for a new endpoint, the API refuses it. */
+const headersOf = (lines: readonly string[]): Readonly<Record<string, string | null>> =>
+  Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim() || null];
+    }),
+  );
+
+/** The settings of an endpoint in a form, as the API takes them. Empty headers are not sent: they stay as they are. */
+export const settingsOf = (form: Form): Readonly<Record<string, unknown>> => {
+  const headers = form.lines('headers');
+  const modes = form.text('modes');
+  const url = form.optional('url');
+  return {
+    // A session that may not choose it has no field for it.
+    ...(url !== undefined && { url }),
+    events: form.all('events'),
+    notices: form.all('notices'),
+    description: form.optional('description') ?? null,
+    maxPerSecond: form.number('maxPerSecond') ?? null,
+    ...(headers.length > 0 && { headers: headersOf(headers) }),
+    ...(modes !== '' && { modes: modes === BOTH ? ['live', 'test'] : [modes] }),
+  };
+};
+
+/** The fields of an endpoint, as it is or as a new one begins. */
+const EndpointFields = ({
+  visit,
+  endpoint,
+}: {
+  readonly visit: Visit;
+  readonly endpoint?: WebhookEndpoint;
+}) => {
+  const { texts } = visit;
+  const { webhooks, eventTypes } = texts;
+  const chosenModes = endpoint?.modes.length === 2 ? BOTH : LIVE;
+  return (
+    <>
+      {visit.may(PERSONS_SCOPE) && (
+        <Text
+          name="url"
+          type="url"
+          label={webhooks.url}
+          hint={webhooks.urlHint}
+          value={endpoint?.url ?? ''}
+          required
+        />
+      )}
+      <Text name="description" label={webhooks.description} value={endpoint?.description ?? ''} />
+      <Checks
+        name="events"
+        label={texts.areas.events}
+        values={endpoint?.events ?? PUBLIC_EVENT_TYPES}
+        options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
+      />
+      <Checks
+        name="notices"
+        label={texts.settings.notices}
+        hint={webhooks.noticesHint}
+        values={endpoint?.notices ?? []}
+        options={NOTICE_TYPES.map((type) => [type, eventTypes[type]])}
+      />
+      {visit.session.mode === 'live' && (
+        <Choice
+          name="modes"
+          label={texts.areas.readings}
+          value={chosenModes}
+          options={[
+            [LIVE, webhooks.modesLive],
+            [BOTH, webhooks.modesBoth],
+          ]}
+        />
+      )}
+      <Lines
+        name="headers"
+        label={webhooks.headers}
+        hint={endpoint ? `${webhooks.headersHint} ${webhooks.headersKept}` : webhooks.headersHint}
+      />
+      {endpoint && endpoint.headerNames.length > 0 && (
+        <p class="field">
+          <span class="hint">{texts.pair(webhooks.headersBefore, endpoint.headerNames.join(', '))}</span>
+          <label class="check">
+            <input type="checkbox" name="dropHeaders" value="yes" />
+            {webhooks.dropHeaders}
+          </label>
+        </p>
+      )}
+      <Text
+        name="maxPerSecond"
+        type="number"
+        label={webhooks.maxPerSecond}
+        hint={webhooks.maxPerSecondHint}
+        value={String(endpoint?.maxPerSecond ?? '')}
+      />
+    </>
+  );
+};
 
 const ROWS = 25;
 
@@ -20,7 +180,7 @@ export const endpointsPage: Page = {
       readonly nextCursor: string | null;
     }>('/webhooks', { limit: ROWS, cursor: query.get('cursor') ?? '' });
     return {
-      title: webhooks.title,
+      title: texts.areas.webhooks,
       body: (
         <>
           {may('webhooks:write') && may(PERSONS_SCOPE) && (
@@ -35,9 +195,9 @@ export const endpointsPage: Page = {
             rows={data}
             empty={webhooks.empty}
             columns={[
-              {
-                head: webhooks.endpoint,
-                cell: ({ endpointId, url, description }) => (
+              [
+                texts.overview.endpoint,
+                ({ endpointId, url, description }) => (
                   <>
                     <EndpointAddress endpointId={endpointId} url={url} />
                     {description && (
@@ -47,10 +207,10 @@ export const endpointsPage: Page = {
                     )}
                   </>
                 ),
-              },
-              { head: webhooks.state, cell: (one) => <State of={stateOf(one)} /> },
-              { head: webhooks.events, cell: ({ events }) => events.length, isNumber: true },
-              { head: webhooks.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+              ],
+              [texts.readings.status, (one) => <State of={stateOf(one)} />],
+              [texts.areas.events, ({ events }) => events.length, 'number'],
+              [webhooks.created, ({ createdAt }) => <Time at={createdAt} />],
             ]}
           />
           <Pager next={nextCursor} />
@@ -65,7 +225,7 @@ export const newEndpointPage: Page = {
   area: 'webhooks',
   needs: 'webhooks:write',
   show: async (visit) => ({
-    title: visit.texts.newEndpoint.title,
+    title: visit.texts.webhooks.create,
     body: (
       <PostForm action="create" submit={visit.texts.webhooks.create}>
         <EndpointFields visit={visit} />
@@ -80,19 +240,129 @@ export const newEndpointPage: Page = {
       return {
         title: newEndpoint.done,
         body: (
-          <>
-            {signingSecret === undefined ? (
-              <p class="refusal">{newEndpoint.secretLost}</p>
-            ) : (
-              <Secret label={newEndpoint.secret} value={signingSecret} />
-            )}
-            <p>
-              <a href={`/portal/webhooks/${endpointId}`}>{newEndpoint.toEndpoint}</a>
-            </p>
-            <Snippets visit={visit} />
-          </>
+          <NewSecret
+            visit={visit}
+            secret={signingSecret}
+            lost={newEndpoint.secretLost}
+            href={`/portal/webhooks/${endpointId}`}
+          />
         ),
       };
     },
   },
+};
+
+export const editEndpointPage: Page = {
+  path: '/webhooks/:endpointId/edit',
+  area: 'webhooks',
+  needs: 'webhooks:write',
+  show: async (visit, failed) => {
+    const { editEndpoint, webhooks } = visit.texts;
+    const { found: endpoint, etag } = await visit.api.tagged<WebhookEndpoint>(endpointPath(visit));
+    const { host } = new URL(endpoint.url);
+    const isTold = failed?.refused.problem.status === 412;
+    return {
+      title: editEndpoint.title,
+      body: (
+        <>
+          <EndpointLink to={endpoint} />
+          <PostForm action="save" submit={webhooks.save}>
+            {/* Still that of what the person saw, until the page has said that somebody changed it since. */}
+            <input type="hidden" name="etag" value={(!isTold && failed?.form.text('etag')) || etag} />
+            <EndpointFields visit={visit} endpoint={endpoint} />
+          </PostForm>
+          <Section title={editEndpoint.remove}>
+            <p>{editEndpoint.removeHint}</p>
+            <PostForm action="remove" submit={editEndpoint.remove} isGrave>
+              <Text name="confirm" label={editEndpoint.removeConfirm(host)} required />
+            </PostForm>
+          </Section>
+        </>
+      ),
+    };
+  },
+  actions: {
+    save: async (visit, form) => {
+      const drops = form.text('dropHeaders') === 'yes';
+      const changes = { ...settingsOf(form), ...(drops && { headers: null }) };
+      await visit.api.patch(endpointPath(visit), changes, form.text('etag'));
+      return { goTo: endpointPage(visit), done: 'endpointSaved' };
+    },
+    remove: async (visit, form) => {
+      const { url } = await visit.api.get<WebhookEndpoint>(endpointPath(visit));
+      if (form.text('confirm').toLowerCase() !== new URL(url).host)
+        throw refusedField('/confirm', 'unconfirmed');
+      await visit.api.delete(endpointPath(visit));
+      return { goTo: '/portal/webhooks', done: 'endpointDeleted' };
+    },
+  },
+};
+
+const OVERLAPS = ['0', '3600', '86400', '604800'] as const;
+const A_DAY = '86400';
+
+export const secretPage: Page = {
+  path: '/webhooks/:endpointId/secret',
+  area: 'webhooks',
+  needs: 'webhooks:write',
+  show: async (visit) => {
+    const { texts, api, queries, session, params } = visit;
+    const { secretPage: said, endpoint } = texts;
+    const one = await api.get<WebhookEndpoint>(endpointPath(visit));
+    const queue = await queries.execute(new GetEndpointQueue(session.workspaceId, params['endpointId']!));
+    return {
+      title: said.title,
+      body: (
+        <>
+          <EndpointLink to={one} />
+          <Facts of={[[endpoint.secret, endpoint.secretEnds(one.secretHint)]]} />
+          <Overlap visit={visit} until={queue?.oldSecretsValidUntil ?? null} />
+          <p>{said.hint}</p>
+          <PostForm action="rotate" submit={said.submit}>
+            <Choice
+              name="overlapSeconds"
+              label={said.overlap}
+              value={A_DAY}
+              options={OVERLAPS.map((seconds) => [seconds, texts.overlaps[seconds]])}
+            />
+          </PostForm>
+        </>
+      ),
+    };
+  },
+  actions: {
+    rotate: async (visit, form) => {
+      const { texts, api } = visit;
+      const { signingSecret, previousValidUntil } = await api.post<RotatedWebhookEndpoint>(
+        `${endpointPath(visit)}/rotate-secret`,
+        { overlapSeconds: form.number('overlapSeconds') },
+        form.key,
+      );
+      return {
+        title: texts.secretPage.title,
+        body: (
+          <NewSecret
+            visit={visit}
+            secret={signingSecret}
+            lost={texts.secretPage.lost}
+            href={endpointPage(visit)}
+          >
+            <Overlap visit={visit} until={previousValidUntil} />
+          </NewSecret>
+        ),
+      };
+    },
+  },
+};
+
+/** How long the old secret still signs. */
+const Overlap = ({ visit: { texts, formats }, until }: { visit: Visit; until: string | null }) => {
+  if (until === null || Date.parse(until) <= Date.now()) return <p class="empty">{texts.secretPage.alone}</p>;
+  return (
+    <p class="done">
+      <time dateTime={until} title={formats.utc(until)}>
+        {texts.secretPage.clock(formats.time(until), formats.left(until))}
+      </time>
+    </p>
+  );
 };

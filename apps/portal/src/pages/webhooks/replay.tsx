@@ -26,17 +26,17 @@ export const replayPage: Page = {
     const endpoint = await api.get<WebhookEndpoint>(endpointPath(visit));
     const since = new Date(Date.now() - A_DAY_MS).toISOString().slice(0, MINUTES);
     return {
-      title: replay.title,
+      title: texts.endpoint.pages.replay,
       body: (
         <>
           <EndpointLink to={endpoint} />
           <p>{replay.hint}</p>
           <PostForm action="count" submit={replay.count}>
             <Text name="since" type="datetime-local" label={replay.since} value={since} required />
-            <Text name="until" type="datetime-local" label={replay.until} hint={replay.untilHint} />
+            <Text name="until" type="datetime-local" label={texts.keys.expiresUtc} hint={replay.untilHint} />
             <Checks
               name="types"
-              label={replay.types}
+              label={texts.areas.events}
               values={endpoint.events}
               options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
             />
@@ -80,7 +80,7 @@ export const oneReplayPage: Page = {
     const replay = await api.get<Replay>(replayPath(visit));
     const waits = isUnderWay(replay) || replay.deliveries.pending > 0;
     return {
-      title: texts.replay.title,
+      title: texts.endpoint.pages.replay,
       refreshSeconds: waits && !failed ? LOOK_AGAIN : undefined,
       body: (
         <>
@@ -139,14 +139,17 @@ const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit;
   return (
     <Facts
       of={[
-        [replay.state, <State of={one.dryRun && one.state === 'finished' ? 'counted' : one.state} />],
-        [replay.events, <Count of={one.events} />],
+        [
+          texts.readings.status,
+          <State of={one.dryRun && one.state === 'finished' ? 'counted' : one.state} />,
+        ],
+        [texts.areas.events, <Count of={one.events} />],
         !one.dryRun && [replay.progress, formats.percent(one.progress)],
-        !one.dryRun && [replay.sent, sent.join(', ')],
+        !one.dryRun && [texts.deliveries.title, sent.join(', ')],
         !one.dryRun && [replay.done, <Time at={one.finishedAt} />],
         [replay.from, <Time at={one.since} />],
         [replay.to, <Time at={one.until} />],
-        [replay.types, one.types.map((type) => eventTypes[type]).join(', ')],
+        [texts.areas.events, one.types.map((type) => eventTypes[type]).join(', ')],
         [replay.statuses, one.statuses.map((status) => replayable[status]).join(', ')],
       ]}
     />

@@ -3,8 +3,7 @@ import { h } from 'preact';
 import type { DocumentLink, Reading } from '@reading-service/client';
 import { rendered, rowsOf, shown, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
-import { readingPage } from './reading.js';
-import { DocumentLinks, Documents } from './reading-documents.js';
+import { DocumentLinks, Documents, readingPage } from './reading.js';
 
 const { linkStates, revokeLink } = TEXTS.en.reading;
 
