@@ -13,7 +13,7 @@ import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { openPool, POSTGRES } from '#platform/postgres/pool.js';
 import { TrustedTime } from '#platform/time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { WorkspaceExists } from '#workspaces/contracts/index.js';
+import { GetWorkspace } from '#workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
 
 /** Of a command to PostgreSQL. DATABASE_POOL_SIZE is that of the processes. */
@@ -67,8 +67,8 @@ export const openApplication = async (config: Config) => {
     ring,
     keys,
     time,
-    workspaceExists: (workspaceId: string): Promise<boolean> =>
-      queries.execute(new WorkspaceExists(workspaceId)),
+    workspaceExists: async (workspaceId: string): Promise<boolean> =>
+      (await queries.execute(new GetWorkspace(workspaceId))) !== null,
     stop: async (): Promise<void> => {
       // A context that could not be made has been reported by the command that needed it.
       await opening?.then(

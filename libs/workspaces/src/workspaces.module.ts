@@ -1,7 +1,7 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { projectionConsumer } from '#event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
-import { AUTHENTICATOR } from '#platform/auth/authentication.js';
+import { AUTHENTICATOR, type Authenticator } from '#platform/auth/authentication.js';
 import { PageCursors } from '#platform/http/page-cursor.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
@@ -23,18 +23,8 @@ import {
 import { ApiKeyAuthenticator, KeyUse, RevokedKeys } from './authentication/api-key.authenticator.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
 import { ExamineIssuerKeysHandler } from './authentication/issuer-keys.js';
-import { WorkspaceAuthenticator } from './authentication/workspace.authenticator.js';
-import {
-  IssueApiKeyController,
-  ListApiKeysController,
-  RevokeApiKeyController,
-  RotateApiKeyController,
-} from './http/api-keys.js';
-import {
-  EndPortalSessionController,
-  ListPortalSessionsController,
-  OpenPortalSessionController,
-} from './http/portal-sessions.js';
+import { ApiKeysController } from './http/api-keys.js';
+import { PortalSessionsController } from './http/portal-sessions.js';
 import { workspacesProjections } from './projections.js';
 import {
   ApiKeyIsKnownHandler,
@@ -42,7 +32,6 @@ import {
   GetWorkspaceHandler,
   ListApiKeysHandler,
   ListWorkspacesHandler,
-  WorkspaceExistsHandler,
 } from './read-models/queries.js';
 
 @Module({
@@ -61,7 +50,6 @@ import {
     ChoosePaperHandler,
     ChooseWebhookContentHandler,
     GetPaperHandler,
-    WorkspaceExistsHandler,
     GetWorkspaceHandler,
     ListWorkspacesHandler,
     ...PORTAL_HANDLERS,
@@ -74,21 +62,20 @@ export class WorkspacesModule {}
 @Global()
 @Module({
   imports: [WorkspacesModule],
-  controllers: [
-    ListApiKeysController,
-    IssueApiKeyController,
-    RotateApiKeyController,
-    RevokeApiKeyController,
-    OpenPortalSessionController,
-    ListPortalSessionsController,
-    EndPortalSessionController,
-  ],
+  controllers: [ApiKeysController, PortalSessionsController],
   providers: [
     KeyUse,
     PageCursors,
     ApiKeyAuthenticator,
     BearerAuthenticator,
-    { provide: AUTHENTICATOR, useClass: WorkspaceAuthenticator },
+    {
+      provide: AUTHENTICATOR,
+      inject: [ApiKeyAuthenticator, BearerAuthenticator],
+      useFactory: (apiKeys: ApiKeyAuthenticator, tokens: BearerAuthenticator): Authenticator => ({
+        verifyApiKey: (apiKey, from) => apiKeys.verify(apiKey, from),
+        verifyBearer: (token) => tokens.verify(token),
+      }),
+    },
   ],
   exports: [AUTHENTICATOR],
 })

@@ -33,7 +33,7 @@ import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from './workspaces.js';
 type KeyOutcome = Outcome<WorkspaceEvent, Workspace, WorkspaceRejection>;
 
 /** The terms of a new key; `null` when an earlier attempt issued it and it was revoked since. */
-export const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms | null => {
+const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms | null => {
   const key = state.standing.get(keyId);
   if (!key) return null;
   const { endsAt: _, ...terms } = key;
@@ -41,7 +41,7 @@ export const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms | nul
 };
 
 /** What the caller learns of a refusal to issue or rotate a key. */
-export const refusalOf = (rejection: WorkspaceRejection): KeyRefusal => {
+const refusalOf = (rejection: WorkspaceRejection): KeyRefusal => {
   switch (rejection.code) {
     case 'WorkspaceNotOpen':
       return { outcome: 'unknown_workspace' };
@@ -59,7 +59,7 @@ export const refusalOf = (rejection: WorkspaceRejection): KeyRefusal => {
 };
 
 /** A new key, the same for a repeat of the same request: only its hash is stored, so nobody could read it back. */
-export const drawApiKey = (by: Pick<RequestContext, 'seed'>): NewApiKey =>
+const drawApiKey = (by: Pick<RequestContext, 'seed'>): NewApiKey =>
   makeApiKey({
     id: drawBytes(by, 'api-key-id', RANDOM_BYTES),
     secret: drawBytes(by, 'api-key-secret', RANDOM_BYTES),
@@ -127,7 +127,10 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     const left = outcome.state.standing.get(previous);
     // The projection does this too, but may be late, parked or stopped. The end of a leaked key must not wait for it.
     if (left) await this.keys.shorten(previous, left.endsAt);
-    else await this.close(previous, now);
+    else {
+      this.revoked.add(previous);
+      await this.keys.close(previous, now);
+    }
     return {
       outcome: 'rotated',
       keyId,
@@ -135,12 +138,6 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
       terms,
       previousExpiresAt: instant(left?.endsAt ?? now),
     } as const;
-  }
-
-  /** Without overlap the previous key is revoked, so it must end at once, as in RevokeApiKeyHandler. */
-  private async close(keyId: string, now: number): Promise<void> {
-    this.revoked.add(keyId);
-    await this.keys.close(keyId, now);
   }
 }
 

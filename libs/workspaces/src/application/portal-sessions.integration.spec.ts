@@ -3,14 +3,20 @@ import pg from 'pg';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { EndPortalSession, EnterPortal, FindPortalSession, OpenPortal } from '../contracts/index.js';
+import {
+  EndPortalSession,
+  EnterPortal,
+  FindPortalSession,
+  ListPortalSessions,
+  OpenPortal,
+} from '../contracts/index.js';
 import {
   EndPortalSessionHandler,
   EnterPortalHandler,
   FindPortalSessionHandler,
   OpenPortalHandler,
   MOST_OPEN,
-  PortalSessionStore,
+  ListPortalSessionsHandler,
 } from './portal-sessions.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
@@ -34,14 +40,10 @@ beforeEach(() => {
 
 const clock = { now: () => now };
 const handlers = () => {
-  const sessions = new PortalSessionStore(pool);
-  const [opening, entering] = [
-    new OpenPortalHandler(sessions, clock),
-    new EnterPortalHandler(sessions, clock),
-  ];
+  const [opening, entering] = [new OpenPortalHandler(pool, clock), new EnterPortalHandler(pool, clock)];
   const [finding, ending] = [
-    new FindPortalSessionHandler(sessions, clock),
-    new EndPortalSessionHandler(sessions, clock),
+    new FindPortalSessionHandler(pool, clock),
+    new EndPortalSessionHandler(pool, clock),
   ];
   const tryToOpen = (keyId: string | null = null, modes: readonly Mode[] = MODES) =>
     opening.execute(
@@ -66,7 +68,8 @@ const handlers = () => {
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
     end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
       ending.execute(new EndPortalSession(workspaceId, sees, sessionId)),
-    list: (sees: readonly Mode[]) => sessions.page(WORKSPACE, sees, 100, null),
+    list: (sees: readonly Mode[]) =>
+      new ListPortalSessionsHandler(pool).execute(new ListPortalSessions(WORKSPACE, sees, 100, null)),
   };
 };
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
@@ -21,19 +21,7 @@ import {
   type PortalLanguage,
   type PortalSession,
   type PortalSessionSummary,
-  type PortalTerms,
 } from '../contracts/index.js';
-
-/** A session that has not begun. Instants are RFC 3339. */
-export interface NewPortalSession extends PortalTerms {
-  readonly sessionId: string;
-  readonly workspaceId: string;
-  readonly keyId: string | null;
-  readonly openedBy: string;
-  readonly createdAt: string;
-  readonly linkHash: Buffer;
-  readonly linkExpiresAt: string;
-}
 
 /** How long the workspace sees sessions that have ended. */
 const KEPT_FOR = '30 days';
@@ -66,16 +54,34 @@ interface Row {
   readonly expires_at: Date;
 }
 
-/** Sessions of the portal are rows, not events: they pass, and no decision depends on them. */
-@Injectable()
-export class PortalSessionStore {
-  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+/** 256 bits, which nobody guesses: no slow hash is needed. */
+const SECRET_BYTES = 32;
+const SHAPE = /^[\w-]{43}$/;
 
-  /**
-   * Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead.
-   * @returns whether it was added: a key opens none beyond MOST_OPEN
-   */
-  async add(session: NewPortalSession): Promise<boolean> {
+const makeSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
+
+/** `null` for a wrong shape, which costs no query. */
+const hashOf = (secret: string): Buffer | null =>
+  SHAPE.test(secret) ? createHash('sha256').update(secret, 'ascii').digest() : null;
+
+// Sessions of the portal are rows, not events: they pass, and no decision depends on them.
+
+/**
+ * Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead. A key opens
+ * none beyond MOST_OPEN.
+ */
+@CommandHandler(OpenPortal)
+export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ workspaceId, terms, keyId, actor }: OpenPortal): Promise<OpenedPortal | null> {
+    const token = makeSecret();
+    const sessionId = randomUUID();
+    const now = this.clock.now();
+    const linkExpiresAt = instant(now + LINK_SECONDS * 1_000);
     const { rowCount } = await this.pool.query(
       `with forgotten as (
          delete from workspaces.portal_session where ctid = any (array(
@@ -92,60 +98,86 @@ export class PortalSessionStore {
            and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
            and ${openerStands('$12')})`,
       [
-        session.sessionId,
-        session.workspaceId,
-        session.keyId,
-        session.openedBy,
-        session.scopes,
-        session.modes,
-        session.modes[0],
-        session.language,
-        session.timeZone,
-        session.returnUrl,
-        session.ttlSeconds,
-        session.createdAt,
-        session.linkHash,
-        session.linkExpiresAt,
+        sessionId,
+        workspaceId,
+        keyId,
+        actor,
+        terms.scopes,
+        terms.modes,
+        terms.modes[0],
+        terms.language,
+        terms.timeZone,
+        terms.returnUrl,
+        terms.ttlSeconds,
+        instant(now),
+        hashOf(token),
+        linkExpiresAt,
       ],
     );
-    return rowCount === 1;
+    return rowCount === 1 ? { sessionId, token, linkExpiresAt } : null;
   }
+}
 
-  async findLink(
-    linkHash: Buffer,
-    now: string,
-  ): Promise<Pick<PortalSession, 'workspaceId' | 'language'> | null> {
+@QueryHandler(FindPortalLink)
+class FindPortalLinkHandler implements IQueryHandler<FindPortalLink> {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ token }: FindPortalLink) {
+    const link = hashOf(token);
+    if (!link) return null;
     const { rows } = await this.pool.query<{ workspaceId: string; language: PortalLanguage }>(
       `select workspace_id as "workspaceId", language from workspaces.portal_session as session
        where ${LINK_WORKS} and ${OPENER_STANDS}`,
-      [linkHash, now],
+      [link, instant(this.clock.now())],
     );
     return rows[0] ?? null;
   }
+}
 
-  /**
-   * Begins the session of a link: one statement, so that of two browsers with the link one gets in.
-   * @returns how long it lasts, seconds; `null` when the link does not work
-   */
-  async begin(linkHash: Buffer, secretHash: Buffer, now: string): Promise<number | null> {
+/** One statement, so that of two browsers with the link one gets in. */
+@CommandHandler(EnterPortal)
+export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ token }: EnterPortal): Promise<{ secret: string; seconds: number } | null> {
+    const link = hashOf(token);
+    if (!link) return null;
+    const secret = makeSecret();
     const { rows } = await this.pool.query<{ ttl_seconds: number }>(
       `update workspaces.portal_session as session
        set link_sha256 = null, secret_sha256 = $3, started_at = $2,
            expires_at = $2::timestamptz + ttl_seconds * interval '1 second'
        where ${LINK_WORKS} and ${OPENER_STANDS}
        returning ttl_seconds`,
-      [linkHash, now, secretHash],
+      [link, instant(this.clock.now()), hashOf(secret)],
     );
-    return rows[0]?.ttl_seconds ?? null;
+    const [row] = rows;
+    return row ? { secret, seconds: row.ttl_seconds } : null;
   }
+}
 
-  async find(secretHash: Buffer, now: string): Promise<PortalSession | null> {
+@QueryHandler(FindPortalSession)
+export class FindPortalSessionHandler implements IQueryHandler<FindPortalSession> {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ secret }: FindPortalSession): Promise<PortalSession | null> {
+    const hash = hashOf(secret);
+    if (!hash) return null;
     const { rows } = await this.pool.query<Row>({
       name: 'portal-session',
       text: `select session_id, workspace_id, key_id, scopes, modes, mode, language, time_zone, return_url, expires_at
              from workspaces.portal_session as session
              where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${OPENER_STANDS}`,
-      values: [secretHash, now],
+      values: [hash, instant(this.clock.now())],
     });
     const [row] = rows;
     return row
@@ -163,11 +195,13 @@ export class PortalSessionStore {
         }
       : null;
   }
+}
 
-  async adjust(
-    sessionId: string,
-    { mode, language, timeZone }: AdjustPortalSession['change'],
-  ): Promise<void> {
+@CommandHandler(AdjustPortalSession)
+class AdjustPortalSessionHandler implements ICommandHandler<AdjustPortalSession> {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async execute({ sessionId, change: { mode, language, timeZone } }: AdjustPortalSession): Promise<void> {
     await this.pool.query(
       `update workspaces.portal_session
        set mode = case when $2 = any (modes) then $2 else mode end,
@@ -176,14 +210,20 @@ export class PortalSessionStore {
       [sessionId, mode ?? null, language ?? null, timeZone ?? null],
     );
   }
+}
 
-  /** @param sees a session that has none of these modes is `unknown` */
-  async end(
-    workspaceId: string,
-    sees: readonly Mode[],
-    sessionId: string,
-    now: string,
-  ): Promise<'ended' | 'unknown' | 'foreign'> {
+@CommandHandler(EndPortalSession)
+export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession> {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({
+    workspaceId,
+    sees,
+    sessionId,
+  }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
     const { rows } = await this.pool.query<{ ended: boolean }>(
       `with ended as (
          update workspaces.portal_session
@@ -192,18 +232,23 @@ export class PortalSessionStore {
          returning true)
        select exists (select from ended) as ended from workspaces.portal_session
        where session_id = $2 and (workspace_id <> $1 or modes && $4)`,
-      [workspaceId, sessionId, now, sees],
+      [workspaceId, sessionId, instant(this.clock.now()), sees],
     );
     const [row] = rows;
     return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
   }
+}
 
-  async page(
-    workspaceId: string,
-    sees: readonly Mode[],
-    limit: number,
-    after: readonly string[] | null,
-  ): Promise<readonly PortalSessionSummary[]> {
+@QueryHandler(ListPortalSessions)
+export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessions> {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async execute({
+    workspaceId,
+    sees,
+    limit,
+    after,
+  }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
     const { rows } = await this.pool.query<
       Row & { opened_by: string; created_at: Date; started_at: Date | null; ended_at: Date | null }
     >(
@@ -226,116 +271,7 @@ export class PortalSessionStore {
   }
 }
 
-/** 256 bits, which nobody guesses: no slow hash is needed. */
-const SECRET_BYTES = 32;
-const SHAPE = /^[\w-]{43}$/;
-
-const makeSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
-
-/** `null` for a wrong shape, which costs no query. */
-const hashOf = (secret: string): Buffer | null =>
-  SHAPE.test(secret) ? createHash('sha256').update(secret, 'ascii').digest() : null;
-
-@CommandHandler(OpenPortal)
-export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
-  constructor(
-    private readonly sessions: PortalSessionStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ workspaceId, terms, keyId, actor }: OpenPortal): Promise<OpenedPortal | null> {
-    const token = makeSecret();
-    const sessionId = randomUUID();
-    const now = this.clock.now();
-    const linkExpiresAt = instant(now + LINK_SECONDS * 1_000);
-    const isAdded = await this.sessions.add({
-      ...terms,
-      sessionId,
-      workspaceId,
-      keyId,
-      openedBy: actor,
-      createdAt: instant(now),
-      linkHash: hashOf(token)!,
-      linkExpiresAt,
-    });
-    return isAdded ? { sessionId, token, linkExpiresAt } : null;
-  }
-}
-
-@QueryHandler(FindPortalLink)
-export class FindPortalLinkHandler implements IQueryHandler<FindPortalLink> {
-  constructor(
-    private readonly sessions: PortalSessionStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ token }: FindPortalLink) {
-    const link = hashOf(token);
-    return link && this.sessions.findLink(link, instant(this.clock.now()));
-  }
-}
-
-@CommandHandler(EnterPortal)
-export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
-  constructor(
-    private readonly sessions: PortalSessionStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ token }: EnterPortal): Promise<{ secret: string; seconds: number } | null> {
-    const link = hashOf(token);
-    if (!link) return null;
-    const secret = makeSecret();
-    const seconds = await this.sessions.begin(link, hashOf(secret)!, instant(this.clock.now()));
-    return seconds === null ? null : { secret, seconds };
-  }
-}
-
-@QueryHandler(FindPortalSession)
-export class FindPortalSessionHandler implements IQueryHandler<FindPortalSession> {
-  constructor(
-    private readonly sessions: PortalSessionStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ secret }: FindPortalSession): Promise<PortalSession | null> {
-    const hash = hashOf(secret);
-    return hash && this.sessions.find(hash, instant(this.clock.now()));
-  }
-}
-
-@CommandHandler(AdjustPortalSession)
-export class AdjustPortalSessionHandler implements ICommandHandler<AdjustPortalSession> {
-  constructor(private readonly sessions: PortalSessionStore) {}
-
-  execute({ sessionId, change }: AdjustPortalSession): Promise<void> {
-    return this.sessions.adjust(sessionId, change);
-  }
-}
-
-@CommandHandler(EndPortalSession)
-export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession> {
-  constructor(
-    private readonly sessions: PortalSessionStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  execute({ workspaceId, sees, sessionId }: EndPortalSession): Promise<'ended' | 'unknown' | 'foreign'> {
-    return this.sessions.end(workspaceId, sees, sessionId, instant(this.clock.now()));
-  }
-}
-
-@QueryHandler(ListPortalSessions)
-export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessions> {
-  constructor(private readonly sessions: PortalSessionStore) {}
-
-  execute({ workspaceId, sees, limit, after }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
-    return this.sessions.page(workspaceId, sees, limit, after);
-  }
-}
-
 export const PORTAL_HANDLERS = [
-  PortalSessionStore,
   OpenPortalHandler,
   FindPortalLinkHandler,
   EnterPortalHandler,

@@ -229,11 +229,11 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
 }
 
 const asProblem = (cause: unknown): never => {
-  if (!(cause instanceof LanesFull)) throw cause;
-  throw new Problem('enqueue_unavailable', {
-    detail: 'Too many API keys are being looked up right now',
-    headers: { 'Retry-After': '5' },
-    isLogged: true,
-    cause,
-  });
+  throw cause instanceof LanesFull
+    ? unavailable('Too many API keys are being looked up right now', cause)
+    : cause;
 };
+
+/** Credentials that cannot be checked now: the caller may retry. Its cause is logged once a minute, not for each of them. */
+export const unavailable = (detail: string, cause: unknown): Problem =>
+  new Problem('enqueue_unavailable', { detail, headers: { 'Retry-After': '5' }, isLogged: true, cause });

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { MODES } from '#event-sourcing/core/request-context.js';
 import type { Principal } from '#platform/auth/authentication.js';
-import { Problem } from '#platform/http/problem.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
+import { unavailable } from './api-key.authenticator.js';
 import {
   ALGORITHMS,
   FetchedKeys,
@@ -21,7 +21,7 @@ import {
 } from './issuer-keys.js';
 
 /** What a token says of itself, unverified. */
-export interface TokenShape extends Named {
+interface TokenShape extends Named {
   /** The parsed payload, an object. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Bytes. */
@@ -43,7 +43,7 @@ const LONGEST_KID = 200;
  * Source: RFC 7515, RFC 8725.
  * @returns `null` for text that cannot be a valid token, whatever its signature
  */
-export const readToken = (token: string, maxBytes: number): TokenShape | null => {
+const readToken = (token: string, maxBytes: number): TokenShape | null => {
   if (token.length > maxBytes) return null;
   const [, head = '', payload = '', signature = ''] = COMPACT.exec(token) ?? [];
   const header = readObject(head);
@@ -84,7 +84,7 @@ const isName = (kid: unknown): kid is string =>
  */
 const MAX_LIFE_S = 15 * 60;
 /** Tolerated difference between the clocks of issuer and service, seconds. */
-export const CLOCK_TOLERANCE_S = 5;
+const CLOCK_TOLERANCE_S = 5;
 
 /**
  * Control characters, direction marks, lone surrogates: logs do not show them as they are, or databases reject them.
@@ -108,14 +108,14 @@ const claimsSchema = z.object({
   exp: z.number(),
 });
 
-export type TokenClaims = z.infer<typeof claimsSchema>;
+type TokenClaims = z.infer<typeof claimsSchema>;
 
 /**
  * The claims of a token that is meant for this service and currently valid, or `null`. The caller must still verify the
  * signature.
  * @param nowS seconds since the epoch
  */
-export const readClaims = (
+const readClaims = (
   payload: unknown,
   expected: { readonly issuer: string; readonly audience: string },
   nowS: number,
@@ -221,21 +221,11 @@ const modesOf = (livemode: boolean | undefined): Pick<Principal, 'mode' | 'sees'
   return { mode, sees: [mode] };
 };
 
-/**
- * A failure that is not the token's fault: the caller may retry. Its cause is logged once a minute, not for every
- * token.
- */
+/** A failure that is not the token’s fault. */
 const asProblem = (cause: unknown): never => {
-  const details = new Map<unknown, string>([
-    [KeysUnavailable, 'The keys of the token’s issuer are unavailable right now'],
-    [LanesFull, 'Too many tokens are being verified right now'],
-  ]);
-  const detail = details.get((cause as Error | null)?.constructor);
-  if (detail === undefined) throw cause;
-  throw new Problem('enqueue_unavailable', {
-    detail,
-    headers: { 'Retry-After': '5' },
-    isLogged: true,
-    cause,
-  });
+  if (cause instanceof KeysUnavailable)
+    throw unavailable('The keys of the token’s issuer are unavailable right now', cause);
+  throw cause instanceof LanesFull
+    ? unavailable('Too many tokens are being verified right now', cause)
+    : cause;
 };

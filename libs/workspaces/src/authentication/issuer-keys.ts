@@ -9,7 +9,7 @@ import { ExamineIssuerKeys, type IssuerKeysReport } from '../contracts/index.js'
 import type { Config } from '../settings.js';
 
 export const ALGORITHMS = ['EdDSA', 'RS256'] as const;
-export type Algorithm = (typeof ALGORITHMS)[number];
+type Algorithm = (typeof ALGORITHMS)[number];
 
 export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
 
@@ -20,7 +20,7 @@ export interface Named {
   readonly kid: string | null;
 }
 
-export interface FetchLimits {
+interface FetchLimits {
   /** For the whole exchange, milliseconds. */
   readonly timeoutMs: number;
   /** Of the decoded response body. */
@@ -31,7 +31,7 @@ export interface FetchLimits {
  * Fetches a JSON document: one response, no redirect, limited time and size.
  * @throws Error whose message names the fault and quotes nothing from the response
  */
-export const fetchKeySet = async (url: string, { timeoutMs, maxBytes }: FetchLimits): Promise<unknown> => {
+const fetchKeySet = async (url: string, { timeoutMs, maxBytes }: FetchLimits): Promise<unknown> => {
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, {
     signal,
@@ -83,13 +83,13 @@ export interface VerificationKey {
 }
 
 /** Why a key of the set is not used, for the operator. */
-export interface UnusedKey {
+interface UnusedKey {
   /** The first part of its name, as it fits a log line; without a name, its place in the set. */
   readonly name: string;
   readonly reason: string;
 }
 
-export interface KeySet {
+interface KeySet {
   readonly keys: readonly VerificationKey[];
   readonly unused: readonly UnusedKey[];
 }
@@ -111,7 +111,7 @@ const jwk = z.object({
  * Source: RFC 7517, RFC 7518, RFC 8037.
  * @returns `null` when the document is not a key set
  */
-export const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
+const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
   const { success, data } = z.object({ keys: z.array(z.unknown()) }).safeParse(value);
   if (!success) return null;
   const read = data.keys.slice(0, maxKeys).map((one, index) => readKey(one, index));
@@ -132,10 +132,7 @@ export const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
 };
 
 /** The key that signed a token: the one it names, or the only one when it names none. */
-export const findKey = (
-  keys: readonly VerificationKey[],
-  { kid, algorithm }: Named,
-): VerificationKey | null => {
+const findKey = (keys: readonly VerificationKey[], { kid, algorithm }: Named): VerificationKey | null => {
   const found = keys.filter((one) => one.algorithm === algorithm && (kid === null || one.kid === kid));
   return found.length === 1 ? found[0]! : null;
 };

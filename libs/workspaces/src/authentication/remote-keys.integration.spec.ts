@@ -1,25 +1,23 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
+import { exportJWK, UnsecuredJWT, type JWTPayload } from 'jose';
 import { BearerAuthenticator } from './bearer.authenticator.js';
-import { KEY_SET_BOUNDS, type TokenSettings } from './issuer-keys.js';
+import { KEY_SET_BOUNDS } from './issuer-keys.js';
+import { ed, keys as both, SETTINGS, sign as signed, stranger, WORKSPACE } from './testing/tokens.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
-const ISSUER = 'https://portal.example';
-const WORKSPACE = 'ws_0123456789abcdefghijKL';
 const MINUTE = 60_000;
 /** Long enough for an honest answer on a busy machine, and what a test waits for one that never comes. */
 const [PATIENT_MS, IMPATIENT_MS] = [60_000, 1_000];
 
-type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 type Answer = (response: ServerResponse) => void;
-let ed: KeyPair;
-let stranger: KeyPair;
-let keys: JWK[];
-let bomb: Buffer;
+/** What the portal answers with. */
+const keys = [both[0]!];
+// Packing holds up this process, and with it the answer that comes next.
+const bomb = gzipSync(JSON.stringify({ keys, pad: ' '.repeat(50_000_000) }));
 let portal: Server;
 let answer: Answer;
 let requests: number;
@@ -27,16 +25,6 @@ let timeoutMs: number;
 let now: number;
 let logged: string[];
 let remote: BearerAuthenticator;
-
-beforeAll(async () => {
-  [ed, stranger] = await Promise.all([
-    generateKeyPair('EdDSA', { extractable: true }),
-    generateKeyPair('EdDSA', { extractable: true }),
-  ]);
-  keys = [{ ...(await exportJWK(ed.publicKey)), kid: 'ed', alg: 'EdDSA' }];
-  // Packing holds up this process, and with it the answer that comes next.
-  bomb = gzipSync(JSON.stringify({ keys, pad: ' '.repeat(50_000_000) }));
-});
 
 beforeEach(async () => {
   requests = 0;
@@ -56,38 +44,28 @@ afterEach(() => {
   portal.close();
 });
 
-const verifier = (changes: Partial<TokenSettings> = {}): BearerAuthenticator => {
+const verifier = (): BearerAuthenticator => {
   const { port } = portal.address() as AddressInfo;
+  const bounds = {
+    ...KEY_SET_BOUNDS,
+    get timeoutMs() {
+      return timeoutMs;
+    },
+  };
   return new BearerAuthenticator(
     { now: () => now },
-    {
-      TOKEN_ISSUER: ISSUER,
-      TOKEN_AUDIENCE: 'reading-service',
-      TOKEN_JWKS: undefined,
-      TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
-      ...changes,
-    },
+    { ...SETTINGS, TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json` },
     { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
     { now: () => now },
-    {
-      ...KEY_SET_BOUNDS,
-      get timeoutMs() {
-        return timeoutMs;
-      },
-    },
+    bounds,
   );
 };
 
-const sign = (
-  changes: JWTPayload = {},
-  kid: string | null = 'ed',
-  key: KeyPair['privateKey'] = ed.privateKey,
-): Promise<string> => {
+/** A token of this moment. @param kid `null`: it names no key */
+const sign = (changes: JWTPayload = {}, kid: string | null = 'ed', key = ed.privateKey) => {
   const nowS = now / 1_000;
-  const claims = { iss: ISSUER, aud: 'reading-service', sub: 'ada', wid: WORKSPACE, scope: 'webhooks:read' };
-  return new SignJWT({ ...claims, iat: nowS, exp: nowS + 600, ...changes })
-    .setProtectedHeader({ alg: 'EdDSA', ...(kid !== null && { kid }) })
-    .sign(key);
+  const times = { iat: nowS, nbf: nowS, exp: nowS + 600 };
+  return signed({ ...times, ...changes }, { alg: 'EdDSA', ...(kid !== null && { kid }) }, key);
 };
 
 const keySet: Answer = (response) => response.end(JSON.stringify({ keys }));
@@ -238,10 +216,5 @@ describe('A token that does not say which key signed it', () => {
     expect(await remote.verify(unnamed)).toBeNull();
     answer = keySet;
     expect(await verifier().verify(unnamed)).not.toBeNull();
-  });
-
-  it('of a stranger is refused', async () => {
-    answer = keySet;
-    expect(await remote.verify(await sign({}, 'ed', stranger.privateKey))).toBeNull();
   });
 });

@@ -237,14 +237,7 @@ export interface WorkspaceSummary {
   readonly activeKeys: number;
 }
 
-/** Reads the stream itself, so that a newly opened workspace is found. */
-export class WorkspaceExists extends Query<boolean> {
-  constructor(readonly workspaceId: string) {
-    super();
-  }
-}
-
-/** From the stream itself, as it was opened; `null`: there is no such workspace. */
+/** From the stream itself, as it was opened, so that a new one is found; `null`: there is no such workspace. */
 export class GetWorkspace extends Query<Pick<WorkspaceSummary, 'name' | 'openedAt'> | null> {
   constructor(readonly workspaceId: string) {
     super();

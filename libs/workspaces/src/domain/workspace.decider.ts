@@ -32,7 +32,7 @@ interface NewKey {
 }
 
 /** What the webhooks of a workspace tell. */
-export interface WebhookContent {
+interface WebhookContent {
   /** Whether bodies show the external ids of readings. */
   readonly externalId: boolean;
   /** `credits.low` is told below this share of the credits that were there after the last grant; 0: never. */
@@ -72,7 +72,7 @@ export type WorkspaceRejection =
   | Rejection<'BeyondCaller', BeyondCaller>;
 
 /** A key that is not revoked. */
-export interface StandingKey extends ApiKeyTerms {
+interface StandingKey extends ApiKeyTerms {
   /** When it stops working, milliseconds since the epoch, or infinity. Its rotation may set it before `expiresAt`. */
   readonly endsAt: number;
 }
@@ -99,7 +99,7 @@ export const completed = (
 });
 
 /** The first term that the caller may not give, or `null`. */
-export const beyondCaller = (
+const beyondCaller = (
   terms: ApiKeyTerms,
   { sees, scopes, hides = [] }: KeyManager,
   own: StandingKey | null,
@@ -131,7 +131,7 @@ const read = (networks: readonly string[]): readonly Network[] =>
     return network ? [network] : [];
   });
 
-export const expiryOf = (expiresAt: string | null): number =>
+const expiryOf = (expiresAt: string | null): number =>
   expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 
 export interface Workspace {

@@ -1,17 +1,5 @@
-import {
-  applyDecorators,
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  Res,
-} from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import type { Response } from 'express';
@@ -41,7 +29,6 @@ import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isLonger } from '#platform/text/is-longer.js';
 import { CLOCK } from '#platform/tokens.js';
 import {
-  ApiKeyIsKnown,
   type ApiKeySummary,
   type BeyondCaller,
   IssueApiKey,
@@ -54,16 +41,11 @@ import {
 import { MOST_NETWORKS, networkText, readNetwork } from '../contracts/networks.js';
 import { ApiKeyQuery } from '../read-models/queries.js';
 
-/** The routes of a workspace's API keys. */
-export const ApiKeyRoutes = () => applyDecorators(Controller('api/v1/keys'), ApiTags('Keys'));
-
-/** Declares that a route shows keys. */
-export const ReadsKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:read' });
-/** Declares that a route issues or ends keys. */
-export const WritesKeys = () => Accepts({ apiKey: 'keys:write', bearer: 'keys:write' });
+const READS_KEYS = { apiKey: 'keys:write', bearer: 'keys:read' } as const;
+const WRITES_KEYS = { apiKey: 'keys:write', bearer: 'keys:write' } as const;
 
 /** What a caller may do with keys. */
-export const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal): KeyManager => ({
+const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal): KeyManager => ({
   keyId: authMode === 'apiKey' ? actor.slice('apiKey:'.length) : (openedBy ?? null),
   sees,
   ...(authMode === 'session' && {
@@ -74,7 +56,7 @@ export const managerOf = ({ authMode, actor, sees, scopes, openedBy }: Principal
 
 const EXAMPLE_ID = 'Ab3dE6gH';
 
-export const NAMED_KEY = { description: 'The `keyId` of the key: not a secret', example: EXAMPLE_ID };
+const NAMED_KEY = { description: 'The `keyId` of the key: not a secret', example: EXAMPLE_ID };
 
 const KEY_ID = /^[0-9A-Za-z]{8}$/;
 const facts = {
@@ -120,7 +102,7 @@ const apiKeySchema = apiSchema<ApiKeySummary>(
   exampleKey,
 );
 
-export const apiKeysSchema = apiPage(
+const apiKeysSchema = apiPage(
   'ApiKeys',
   apiKeySchema,
   'A page of the keys of the workspace, newest first, including revoked and expired ones.',
@@ -136,14 +118,12 @@ const issuedKey = {
     .describe('Shown this once; an answer repeated for an `Idempotency-Key` is without it'),
 };
 
-export const issuedApiKeySchema = apiSchema(
-  'IssuedApiKey',
-  z.object(issuedKey),
-  'A key that was just issued.',
-  { ...example, apiKey: EXAMPLE_KEY },
-);
+const issuedApiKeySchema = apiSchema('IssuedApiKey', z.object(issuedKey), 'A key that was just issued.', {
+  ...example,
+  apiKey: EXAMPLE_KEY,
+});
 
-export const rotatedApiKeySchema = apiSchema(
+const rotatedApiKeySchema = apiSchema(
   'RotatedApiKey',
   z.object({
     ...issuedKey,
@@ -162,18 +142,18 @@ export const rotatedApiKeySchema = apiSchema(
 const unknownKey = (): Problem => new Problem('not_found', { detail: 'There is no such API key' });
 
 /** @throws Problem for text that can be no key's id */
-export const requireKeyId = (text: string): void => {
-  if (!/^[0-9A-Za-z]{8}$/.test(text)) throw unknownKey();
+const requireKeyId = (text: string): void => {
+  if (!KEY_ID.test(text)) throw unknownKey();
 };
 
 /** The problem for a key that the workspace does not have, or not in a mode that the caller sees. */
-export const absentKey = async (keys: ApiKeyQuery, keyId: string, workspaceId: string): Promise<Problem> => {
+const absentKey = async (keys: ApiKeyQuery, keyId: string, workspaceId: string): Promise<Problem> => {
   const row = await keys.find(keyId);
   return row && row.workspaceId !== workspaceId ? new Problem('wrong_workspace') : unknownKey();
 };
 
 /** The problem for each refusal to issue or rotate a key. */
-export const problemOf = (refusal: KeyRefusal): Problem => {
+const problemOf = (refusal: KeyRefusal): Problem => {
   switch (refusal.outcome) {
     case 'unknown_workspace':
       return new Problem('wrong_workspace');
@@ -222,46 +202,18 @@ const KNOWN_WITHIN_MS = 2_000;
 const ASK_EVERY_MS = 25;
 
 /** Waits until a new key works, but not long: a worker may be late. */
-export const untilKnown = async (queries: QueryBus, keyId: string): Promise<void> => {
+const untilKnown = async (keys: ApiKeyQuery, keyId: string): Promise<void> => {
   for (const deadline = Date.now() + KNOWN_WITHIN_MS; Date.now() < deadline; await delay(ASK_EVERY_MS)) {
-    if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
+    if (await keys.find(keyId)) return;
   }
 };
-
-@ApiKeyRoutes()
-export class ListApiKeysController {
-  constructor(
-    private readonly keys: ApiKeyQuery,
-    private readonly cursors: PageCursors,
-  ) {}
-
-  @Get()
-  @ReadsKeys()
-  @ApiOperation({
-    operationId: 'listApiKeys',
-    summary: 'List the API keys of the workspace',
-    description:
-      'Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.',
-  })
-  @Answers(200, 'A page of keys', apiKeysSchema)
-  async list(
-    @Query('limit') limit: string | undefined,
-    @Query('cursor') cursor: string | undefined,
-    @Caller() { workspaceId, sees }: Principal,
-  ) {
-    const scope = ['keys', workspaceId, ...sees] as const;
-    const page = this.cursors.read(limit, cursor, ...scope);
-    const keys = await this.keys.page(workspaceId, sees, page.limit + 1, page.after);
-    return this.cursors.page(keys, page.limit, ({ issuedAt, keyId }) => [issuedAt, keyId], ...scope);
-  }
-}
 
 /** Longer than any network in CIDR notation. */
 const LONGEST_NETWORK = 64;
 
 /** Body of POST /api/v1/keys. */
 @ApiSchema({ name: 'IssueApiKey' })
-export class IssueApiKeyDto implements SelfChecking {
+class IssueApiKeyDto implements SelfChecking {
   /** What the key is for, 1 to 100 characters. */
   @ApiPropertyOptional({
     type: 'string',
@@ -382,16 +334,65 @@ const expiryErrors = (expiresAt: string | null | undefined): FieldError[] =>
       ]
     : [];
 
-@ApiKeyRoutes()
-export class IssueApiKeyController {
+const LONGEST_OVERLAP_SECONDS = 604_800;
+const DAY_SECONDS = 86_400;
+
+const overlap = {
+  message: `must be a whole number of seconds from 0 to ${LONGEST_OVERLAP_SECONDS}`,
+  context: { code: 'invalid_value' },
+};
+
+/** Body of POST /api/v1/keys/{keyId}/rotate. */
+@ApiSchema({ name: 'RotateApiKey' })
+class RotateApiKeyDto {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: LONGEST_OVERLAP_SECONDS,
+    default: DAY_SECONDS,
+    description: 'How long the previous key still works, in seconds; 0 revokes it',
+    examples: [3_600],
+  })
+  @IfSent()
+  @IsInt(overlap)
+  @Min(0, overlap)
+  @Max(LONGEST_OVERLAP_SECONDS, overlap)
+  overlapSeconds: number = DAY_SECONDS;
+}
+
+/** The API keys of a workspace. */
+@Controller('api/v1/keys')
+@ApiTags('Keys')
+export class ApiKeysController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
+    private readonly keys: ApiKeyQuery,
+    private readonly cursors: PageCursors,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
+  @Get()
+  @Accepts(READS_KEYS)
+  @ApiOperation({
+    operationId: 'listApiKeys',
+    summary: 'List the API keys of the workspace',
+    description:
+      'Returns the newest keys first, with revoked and expired keys but without secrets. A caller with an API key sees the keys of its mode.',
+  })
+  @Answers(200, 'A page of keys', apiKeysSchema)
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Caller() { workspaceId, sees }: Principal,
+  ) {
+    const scope = ['keys', workspaceId, ...sees] as const;
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const keys = await this.keys.page(workspaceId, sees, page.limit + 1, page.after);
+    return this.cursors.page(keys, page.limit, ({ issuedAt, keyId }) => [issuedAt, keyId], ...scope);
+  }
+
   @Post()
-  @WritesKeys()
+  @Accepts(WRITES_KEYS)
   @HttpCode(201)
   @ShownOnce('apiKey')
   @ApiOperation({
@@ -424,58 +425,13 @@ export class IssueApiKeyController {
     );
     if (answer.outcome !== 'issued') throw problemOf(answer);
     const { keyId, apiKey, terms } = answer;
-    await untilKnown(this.queries, keyId);
+    await untilKnown(this.keys, keyId);
     response.set('Location', `/api/v1/keys/${keyId}`);
     return { keyId, apiKey, ...terms };
   }
 
-  private future(expiresAt: string | null): string | null {
-    const expires = expiresAt === null ? null : parseInstant(expiresAt);
-    if (expires !== null && Date.parse(expires) <= this.clock.now()) {
-      throw invalidRequest([
-        { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },
-      ]);
-    }
-    return expires;
-  }
-}
-
-const LONGEST_OVERLAP_SECONDS = 604_800;
-const DAY_SECONDS = 86_400;
-
-const overlap = {
-  message: `must be a whole number of seconds from 0 to ${LONGEST_OVERLAP_SECONDS}`,
-  context: { code: 'invalid_value' },
-};
-
-/** Body of POST /api/v1/keys/{keyId}/rotate. */
-@ApiSchema({ name: 'RotateApiKey' })
-export class RotateApiKeyDto {
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: LONGEST_OVERLAP_SECONDS,
-    default: DAY_SECONDS,
-    description: 'How long the previous key still works, in seconds; 0 revokes it',
-    examples: [3_600],
-  })
-  @IfSent()
-  @IsInt(overlap)
-  @Min(0, overlap)
-  @Max(LONGEST_OVERLAP_SECONDS, overlap)
-  overlapSeconds: number = DAY_SECONDS;
-}
-
-@ApiKeyRoutes()
-export class RotateApiKeyController {
-  constructor(
-    private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
-    private readonly keys: ApiKeyQuery,
-  ) {}
-
   @Post(':keyId/rotate')
-  @WritesKeys()
+  @Accepts(WRITES_KEYS)
   @HttpCode(201)
   @ShownOnce('apiKey')
   @ApiOperation({
@@ -509,21 +465,13 @@ export class RotateApiKeyController {
     if (answer.outcome === 'unknown_key') throw await absentKey(this.keys, previousKeyId, workspaceId);
     if (answer.outcome !== 'rotated') throw problemOf(answer);
     const { keyId, apiKey, terms, previousExpiresAt } = answer;
-    await untilKnown(this.queries, keyId);
+    await untilKnown(this.keys, keyId);
     response.set('Location', `/api/v1/keys/${keyId}`);
     return { keyId, apiKey, ...terms, previousKeyId, previousExpiresAt };
   }
-}
-
-@ApiKeyRoutes()
-export class RevokeApiKeyController {
-  constructor(
-    private readonly commands: CommandBus,
-    private readonly keys: ApiKeyQuery,
-  ) {}
 
   @Delete(':keyId')
-  @WritesKeys()
+  @Accepts(WRITES_KEYS)
   @HttpCode(204)
   @ApiOperation({
     operationId: 'revokeApiKey',
@@ -542,5 +490,15 @@ export class RevokeApiKeyController {
       new RevokeApiKey(keyId, null, ownRequest(actor), workspaceId, sees),
     );
     if (outcome === 'unknown_key') throw await absentKey(this.keys, keyId, workspaceId);
+  }
+
+  private future(expiresAt: string | null): string | null {
+    const expires = expiresAt === null ? null : parseInstant(expiresAt);
+    if (expires !== null && Date.parse(expires) <= this.clock.now()) {
+      throw invalidRequest([
+        { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },
+      ]);
+    }
+    return expires;
   }
 }

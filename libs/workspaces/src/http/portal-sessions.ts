@@ -32,18 +32,18 @@ import {
 
 const EXAMPLE_ID = '5a1d6f0e-2b47-4c0f-8f43-7e0b6c3d9a12';
 
-export const NAMED_SESSION = {
+const NAMED_SESSION = {
   description: 'The `sessionId` of the session: not a secret',
   example: EXAMPLE_ID,
 };
 
-export interface OpenedPortalSession {
+interface OpenedPortalSession {
   readonly sessionId: string;
   readonly url?: string | undefined;
   readonly urlExpiresAt: string;
 }
 
-export const openedSessionSchema = apiSchema<OpenedPortalSession>(
+const openedSessionSchema = apiSchema<OpenedPortalSession>(
   'OpenedPortalSession',
   z.object({
     sessionId: uuid().describe('Names the session; not a secret'),
@@ -91,7 +91,7 @@ const sessionSchema = apiSchema<PortalSessionSummary>(
   example,
 );
 
-export const sessionPageSchema = apiPage(
+const sessionPageSchema = apiPage(
   'PortalSessionPage',
   sessionSchema,
   'Sessions of the portal, newest first, ended ones included.',
@@ -113,7 +113,7 @@ const lifetime = {
 
 /** Body of POST /api/v1/portal/sessions. */
 @ApiSchema({ name: 'OpenPortalSession' })
-export class OpenPortalSessionDto implements SelfChecking {
+class OpenPortalSessionDto implements SelfChecking {
   @ApiProperty({
     type: 'array',
     items: { type: 'string', enum: [...SESSION_SCOPES] },
@@ -213,13 +213,33 @@ const unusableUrl: FieldError = {
   detail: 'must be an https URL without login; http only on this machine',
 };
 
-/** Lets a person into the workspace portal. */
+const tooManyOpen = (): Problem =>
+  new Problem('rate_limited', {
+    detail: '1,000 sessions of the workspace are open; more begin when some have ended',
+    headers: { 'Retry-After': '60' },
+  });
+
+/** @throws Problem (403) for a scope that the key does not have */
+const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void => {
+  const missing = scopes
+    .map((scope) => (scope === PERSONS_SCOPE ? 'readings:read' : scope))
+    .find((scope) => !own.includes(scope));
+  if (missing === undefined) return;
+  throw new Problem('scope_missing', {
+    detail: `A session has only scopes of its API key, and the key lacks ${missing}`,
+    members: { scope: missing },
+  });
+};
+
+/** Lets people into the workspace portal, shows who was let in, and ends their sessions. */
 @Controller('api/v1/portal/sessions')
 @Accepts({ apiKey: 'portal:write' })
 @ApiTags('Portal')
-export class OpenPortalSessionController {
+export class PortalSessionsController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly cursors: PageCursors,
     @Inject(CONFIG) private readonly config: PortalAddress,
   ) {}
 
@@ -261,35 +281,6 @@ export class OpenPortalSessionController {
       urlExpiresAt: linkExpiresAt,
     };
   }
-}
-
-const tooManyOpen = (): Problem =>
-  new Problem('rate_limited', {
-    detail: '1,000 sessions of the workspace are open; more begin when some have ended',
-    headers: { 'Retry-After': '60' },
-  });
-
-/** @throws Problem (403) for a scope that the key does not have */
-const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void => {
-  const missing = scopes
-    .map((scope) => (scope === PERSONS_SCOPE ? 'readings:read' : scope))
-    .find((scope) => !own.includes(scope));
-  if (missing === undefined) return;
-  throw new Problem('scope_missing', {
-    detail: `A session has only scopes of its API key, and the key lacks ${missing}`,
-    members: { scope: missing },
-  });
-};
-
-/** Shows who was let into the portal. */
-@Controller('api/v1/portal/sessions')
-@Accepts({ apiKey: 'portal:write' })
-@ApiTags('Portal')
-export class ListPortalSessionsController {
-  constructor(
-    private readonly queries: QueryBus,
-    private readonly cursors: PageCursors,
-  ) {}
 
   @Get()
   @ApiOperation({
@@ -316,14 +307,6 @@ export class ListPortalSessionsController {
       ...scope,
     );
   }
-}
-
-/** Ends sessions of the portal before their time. */
-@Controller('api/v1/portal/sessions')
-@Accepts({ apiKey: 'portal:write' })
-@ApiTags('Portal')
-export class EndPortalSessionController {
-  constructor(private readonly commands: CommandBus) {}
 
   @Delete(':sessionId')
   @HttpCode(204)

@@ -7,7 +7,6 @@ import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../application/workspaces.js';
 import {
   ApiKeyIsKnown,
   type ApiKeySummary,
@@ -15,7 +14,6 @@ import {
   ListApiKeys,
   ListWorkspaces,
   workspaceEvents,
-  WorkspaceExists,
   type WorkspaceSummary,
 } from '../contracts/index.js';
 import { type Network, readNetwork } from '../contracts/networks.js';
@@ -131,16 +129,6 @@ export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {
 
   execute({ workspaceId, limit, after }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
     return this.keys.page(workspaceId, MODES, limit, after);
-  }
-}
-
-@QueryHandler(WorkspaceExists)
-export class WorkspaceExistsHandler implements IQueryHandler<WorkspaceExists> {
-  constructor(@Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor) {}
-
-  async execute({ workspaceId }: WorkspaceExists): Promise<boolean> {
-    const { state } = await this.executor.load(workspaceId);
-    return state.open;
   }
 }
 

@@ -21,7 +21,7 @@ export const keys: JWK[] = [
   { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' },
 ];
 
-const SETTINGS: TokenSettings = {
+export const SETTINGS: TokenSettings = {
   TOKEN_ISSUER: ISSUER,
   TOKEN_AUDIENCE: 'reading-service',
   TOKEN_JWKS: undefined,
