@@ -45,7 +45,7 @@ const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, f
 
 /**
  * One-way arrows: the modules whose contracts a module may import. docs/architecture.md draws them, with a reason for
- * each. A module that needs something of one that imports it owns a port instead (libs/readings/src/contracts/ports).
+ * each. A module that needs something of one that imports it owns a port instead (libs/readings/src/contracts/ports.ts).
  */
 const IMPORTS = {
   workspaces: [],

@@ -12,7 +12,7 @@ import { composeDocument } from '#publishing/document/compose.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
 import { createPdfRenderer } from '#publishing/pdf/renderer.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
-import { themeCalculator } from '#readings/application/generate-reading/generate-reading.job.js';
+import { themeCalculator } from '#readings/application/generate-reading.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 import { readIfThere } from '../support/read-if-there.js';

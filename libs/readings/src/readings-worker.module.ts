@@ -12,38 +12,32 @@ import { repeatedWork } from '#platform/work/repeated-work.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
   GenerateReadingJob,
+  lostTimeOuts,
   OVERDUE_READINGS,
+  ReadingTimers,
   THEME_CALCULATOR,
   themeCalculator,
-} from './application/generate-reading/generate-reading.job.js';
-import {
-  END_BATCH,
-  EndBatchJob,
-  UNWATCHED_BATCHES,
-  endBatchJobAgain,
-} from './application/end-batch/end-batch.job.js';
-import { ReadingTimers, lostTimeOuts } from './application/reading-timers.js';
-import { readingJobAgain } from './contracts/reading-job.js';
-import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
+} from './application/generate-reading.js';
+import { END_BATCH, EndBatchJob, UNWATCHED_BATCHES, endBatchJobAgain } from './application/end-batch.js';
+import { readingJobAgain, type ReadingJobKind } from './contracts/reading-job.js';
+import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports.js';
 import {
   DELAY_READING,
   GENERATE_READING,
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
-import { TestOutcomes } from './application/test-outcome/test-outcomes.js';
-import { KeySweep } from './application/sweep-keys/key-sweep.js';
-import { TestReadingSweep } from './application/sweep-test-readings/test-reading-sweep.js';
+import { KeySweep } from './application/sweep-keys.js';
+import { TestReadingSweep } from './application/erase-reading.js';
 import { ReadingsModule } from './readings.module.js';
 import { readingsProjections } from './projections.js';
-import { ReadingMetrics } from './telemetry/reading-metrics.js';
+import { ReadingMetrics } from './reading-metrics.js';
 import type { Config } from './settings.js';
 
 @Module({
   imports: [ReadingsModule],
   providers: [
     GenerateReadingJob,
-    TestOutcomes,
     ReadingTimers,
     EndBatchJob,
     KeySweep,
@@ -76,47 +70,22 @@ export class ReadingsWorkerModule implements OnModuleInit {
   onModuleInit(): void {
     const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS } = this.config;
     const everyMs = upkeepEveryMs(this.config);
-    const process = generationProcess({
-      delayedAfterMs: READING_DELAYED_AFTER_MS,
-      timeoutMs: READING_TIMEOUT_MS,
-    });
-    for (const one of readingsProjections(this.publisher.feed))
-      this.work.addConsumer(projectionConsumer(one));
-    this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
-    this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
-    this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
-    this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
-    this.work.addJob(handleJobs(END_BATCH, (job) => this.endBatch.run(job)));
-    this.work.addLoop(
-      rescueOverdue(
-        this.pool,
-        { kind: GENERATE_READING, overdue: OVERDUE_READINGS, jobOf: readingJobAgain(GENERATE_READING) },
-        this.log,
-      ),
+    const { work, pool, log } = this;
+    for (const one of readingsProjections(this.publisher.feed)) work.addConsumer(projectionConsumer(one));
+    const bounds = { delayedAfterMs: READING_DELAYED_AFTER_MS, timeoutMs: READING_TIMEOUT_MS };
+    work.addConsumer(processConsumer(generationProcess(bounds), () => Promise.resolve()));
+    work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
+    work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
+    work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
+    work.addJob(handleJobs(END_BATCH, (job) => this.endBatch.run(job)));
+    const overdueReadings = (kind: ReadingJobKind, overdue: string) =>
+      rescueOverdue(pool, { kind, overdue, jobOf: readingJobAgain(kind) }, log);
+    work.addLoop(overdueReadings(GENERATE_READING, OVERDUE_READINGS));
+    work.addLoop(overdueReadings(TIME_OUT_READING, lostTimeOuts(READING_TIMEOUT_MS)));
+    work.addLoop(
+      rescueOverdue(pool, { kind: END_BATCH, overdue: UNWATCHED_BATCHES, jobOf: endBatchJobAgain }, log),
     );
-    this.work.addLoop(
-      rescueOverdue(
-        this.pool,
-        {
-          kind: TIME_OUT_READING,
-          overdue: lostTimeOuts(READING_TIMEOUT_MS),
-          jobOf: readingJobAgain(TIME_OUT_READING),
-        },
-        this.log,
-      ),
-    );
-    this.work.addLoop(
-      rescueOverdue(
-        this.pool,
-        { kind: END_BATCH, overdue: UNWATCHED_BATCHES, jobOf: endBatchJobAgain },
-        this.log,
-      ),
-    );
-    this.work.addLoop(
-      repeatedWork('readings.key-sweep', everyMs, (signal) => this.keySweep.sweep(signal), this.log),
-    );
-    this.work.addLoop(
-      repeatedWork('readings.test-sweep', everyMs, (signal) => this.testSweep.sweep(signal), this.log),
-    );
+    work.addLoop(repeatedWork('readings.key-sweep', everyMs, (signal) => this.keySweep.sweep(signal), log));
+    work.addLoop(repeatedWork('readings.test-sweep', everyMs, (signal) => this.testSweep.sweep(signal), log));
   }
 }

@@ -1,6 +1,7 @@
-import { openPadded, sealPadded } from '#platform/padding/padding.js';
+import type { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKey } from '#platform/crypto/subject-keys.js';
-import type { ReadingInput } from './domain/reading/reading-view.js';
+import { openPadded, sealPadded } from '#platform/padding/padding.js';
+import type { ReadingInput } from './domain/reading-view.js';
 
 /** Lengths are padded to multiples of these bytes. Nearly every input, and every result, fits one step. */
 const INPUT_STEP = 512;
@@ -24,3 +25,12 @@ export const sealResult = (key: SubjectKey, bytes: Uint8Array): string =>
 /** The bytes of `/result`. @throws SealBroken */
 export const openResult = (key: SubjectKey, sealedResult: string): Buffer =>
   openPadded(key, 'result', Buffer.from(sealedResult, 'base64'));
+
+/** Two spellings of the same characters are one external id. */
+const canonical = (externalId: string): string => externalId.normalize('NFC');
+
+export const isSameExternalId = (one: string, other: string): boolean => canonical(one) === canonical(other);
+
+/** The keyed digest under which the readings of an external id are found. It lives and dies with their keys. */
+export const externalIdLookup = (digester: Digester, workspaceId: string, externalId: string): Buffer =>
+  digester.digest('external-id', workspaceId, canonical(externalId));

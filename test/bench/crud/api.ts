@@ -21,7 +21,7 @@ import { transaction } from '#event-sourcing/projections/checkpoint.js';
 import { seal } from '#platform/crypto/sealing.js';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
-import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
+import { CreateReadingDto } from '#readings/http/request-reading.js';
 import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
 

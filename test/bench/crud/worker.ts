@@ -7,7 +7,7 @@ import { composeDocument } from '#publishing/document/compose.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
 import { createPdfRenderer } from '#publishing/pdf/renderer.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
-import { themeCalculator } from '#readings/application/generate-reading/generate-reading.job.js';
+import { themeCalculator } from '#readings/application/generate-reading.js';
 import { COST, GENERATE } from './tables.js';
 
 /** The worker without events: one job generates, publishes and charges a reading. */

@@ -1,5 +1,5 @@
 import { documentPublisher } from '#publishing/contracts/index.js';
-import { themeCalculator } from '#readings/application/generate-reading/generate-reading.job.js';
+import { themeCalculator } from '#readings/application/generate-reading.js';
 import type { ReadingResult } from '#numerology/index.js';
 import { composeDocument } from '#publishing/document/compose.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';

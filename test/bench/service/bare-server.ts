@@ -10,7 +10,7 @@ import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
 import { ratePolicies } from '#platform/rate-limit/policies.js';
 import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter, TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
-import { CreateReadingDto } from '#readings/application/request-reading/request-reading.body.js';
+import { CreateReadingDto } from '#readings/http/request-reading.js';
 import {
   ApiKeyAuthenticator,
   KeyUse,

@@ -4,10 +4,12 @@ import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '#event-sourcing/core/request-context.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { PublishDocumentJob } from '#publishing/application/publish-document.job.js';
-import { GenerateReadingJob } from '#readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '#readings/application/generate-reading/generate-reading.job.js';
-import { ReadingTimers } from '#readings/application/reading-timers.js';
-import { RequestReading } from '#readings/application/request-reading/request-reading.command.js';
+import {
+  GenerateReadingJob,
+  InputUnprocessable,
+  ReadingTimers,
+} from '#readings/application/generate-reading.js';
+import { RequestReading } from '#readings/application/request-reading.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contracts/index.js';
 import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { EndpointCommands } from '#webhooks/application/endpoint-commands.js';

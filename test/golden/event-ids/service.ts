@@ -18,12 +18,11 @@ import { PDF_RENDERER, PublishDocumentJob } from '#publishing/application/publis
 import { RenderAttempts } from '#publishing/application/publish-document.job.js';
 import { PublishingModule } from '#publishing/publishing.module.js';
 import {
-  GenerateReadingJob,
-  THEME_CALCULATOR,
   type CalculationRequest,
-} from '#readings/application/generate-reading/generate-reading.job.js';
-import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
-import { ReadingTimers } from '#readings/application/reading-timers.js';
+  GenerateReadingJob,
+  ReadingTimers,
+  THEME_CALCULATOR,
+} from '#readings/application/generate-reading.js';
 import { erasureProcess } from '#publishing/processes.js';
 import { ReadingsModule } from '#readings/readings.module.js';
 import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
@@ -114,14 +113,7 @@ export const startService = async () => {
       PublishingModule,
       WebhooksModule,
     ],
-    providers: [
-      GenerateReadingJob,
-      TestOutcomes,
-      ReadingTimers,
-      PublishDocumentJob,
-      RenderAttempts,
-      Redeliveries,
-    ],
+    providers: [GenerateReadingJob, ReadingTimers, PublishDocumentJob, RenderAttempts, Redeliveries],
   })
   class Service {}
 

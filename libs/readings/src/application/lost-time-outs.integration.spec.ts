@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { addJob } from '#platform/jobs/job.js';
 import { rescueOverdue, type OverdueJobs } from '#platform/jobs/rescue.js';
@@ -11,10 +10,11 @@ import {
   readingJobKey,
   type OverdueReading,
   type ReadingJob,
+  type ReadingJobKind,
 } from '../contracts/reading-job.js';
+import { insertReading } from '../../test/readings.js';
 import { GENERATE_READING, TIME_OUT_READING } from '../processes/generation.process.js';
-import { OVERDUE_READINGS } from './generate-reading/generate-reading.job.js';
-import { lostTimeOuts } from './reading-timers.js';
+import { lostTimeOuts, OVERDUE_READINGS } from './generate-reading.js';
 
 const TIMEOUT_MS = 60_000;
 let postgres: StartedPostgres;
@@ -30,16 +30,18 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const reading = async (ageSeconds: number, { ended = false, livemode = true } = {}): Promise<string> => {
-  const id = randomUUID();
-  await pool.query(
-    `insert into readings.reading (reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input,
-       created_at, updated_at, due_at, correlation_id, livemode)
-     values ($1, 'ws_1', $2, 'p', 'p', 'en-US', '', now() - make_interval(secs => $3), now(), $4, 'req_1', $5)`,
-    [id, ended ? 'completed' : 'processing', ageSeconds, ended ? null : new Date(), livemode],
-  );
-  return id;
-};
+const reading = (ageSeconds: number, { ended = false, livemode = true } = {}): Promise<string> =>
+  insertReading(pool, {
+    status: ended ? 'completed' : 'processing',
+    created_at: new Date(Date.now() - ageSeconds * 1_000),
+    due_at: ended ? null : new Date(),
+    livemode,
+  });
+
+/** The job that the rescue adds again for a reading. */
+const again = (kind: ReadingJobKind, readingId: string) =>
+  readingJobAgain(kind)({ reading_id: readingId, workspace_id: 'ws_1', correlation_id: 'req_1' });
+const add = ({ text, values }: ReturnType<typeof addJob>) => pool.query(text, values as unknown[]);
 
 const TIME_OUTS = {
   kind: TIME_OUT_READING,
@@ -72,14 +74,8 @@ it('adds the time-outs of readings again that a lost job queue had, once each', 
   await reading(70);
   await reading(120, { ended: true });
   const kept = await reading(120);
-  const key = readingJobKey(TIME_OUT_READING, kept);
-  const payload = readingJobAgain(TIME_OUT_READING)({
-    reading_id: kept,
-    workspace_id: 'ws_1',
-    correlation_id: 'req_1',
-  }).payload;
-  const later = addJob(TIME_OUT_READING, payload, { key, runAt: '2100-01-01T00:00:00Z' });
-  await pool.query(later.text, later.values as unknown[]);
+  const { key, payload } = again(TIME_OUT_READING, kept);
+  await add(addJob(TIME_OUT_READING, payload, { key, runAt: '2100-01-01T00:00:00Z' }));
   for (let round = 0; round < 2; round += 1) await rescue();
   expect(await waiting()).toEqual(
     [
@@ -91,13 +87,8 @@ it('adds the time-outs of readings again that a lost job queue had, once each', 
 
 it('adds a time-out again whose worker was killed, and brings one forward that waits after failures', async () => {
   const jobIn = async (state: string, runAt: string): Promise<string> => {
-    const { payload, key } = readingJobAgain(TIME_OUT_READING)({
-      reading_id: await reading(120),
-      workspace_id: 'ws_1',
-      correlation_id: 'req_1',
-    });
-    const { text, values } = addJob(TIME_OUT_READING, payload, { key, runAt });
-    await pool.query(text, values as unknown[]);
+    const { payload, key } = again(TIME_OUT_READING, await reading(120));
+    await add(addJob(TIME_OUT_READING, payload, { key, runAt }));
     await pool.query(`update graphile_worker._private_jobs set ${state} where key = $1`, [key]);
     return key;
   };
@@ -124,13 +115,8 @@ it('adds an overdue attempt again, but not one that waits in the queue for its t
   const overdue = (livemode: boolean) => reading(60, { livemode });
   const jobOf = async (state: string, options: { runAt?: string } = {}): Promise<string> => {
     const id = await overdue(true);
-    const { payload, key } = readingJobAgain(GENERATE_READING)({
-      reading_id: id,
-      workspace_id: 'ws_1',
-      correlation_id: 'req_1',
-    });
-    const { text, values } = addJob(GENERATE_READING, payload, { key, priority: 7, ...options });
-    await pool.query(text, values as unknown[]);
+    const { payload, key } = again(GENERATE_READING, id);
+    await add(addJob(GENERATE_READING, payload, { key, priority: 7, ...options }));
     await pool.query(`update graphile_worker._private_jobs set ${state} where key = $1`, [key]);
     return id;
   };

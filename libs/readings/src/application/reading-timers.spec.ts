@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
-import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';
-import { createReadingExecutor } from '../reading.executor.js';
-import { ReadingTimers } from './reading-timers.js';
+import { requestReading } from '../../test/readings.js';
+import { createReadingExecutor } from '../executors.js';
+import { ReadingTimers } from './generate-reading.js';
 
 const START = Date.parse('2026-11-22T12:00:00.000Z');
 const CONFIG = { READING_DELAYED_AFTER_MS: 300_000, READING_TIMEOUT_MS: 86_400_000 };
@@ -21,25 +21,8 @@ beforeEach(async () => {
   store = new DroppingEventStore(() => now);
   const executor = createReadingExecutor(store);
   timers = timersOn(executor);
-  const request = {
-    workspaceId: 'ws_1',
-    livemode: true,
-    productId: 'theme',
-    profileId: 'evan',
-    locale: 'fr-FR' as const,
-    asOf: '2026-11-22',
-    sealedInput: '',
-    cost: 20,
-    reservationId: 'v1',
-  };
   // The API that accepted it was two seconds behind.
-  const context = {
-    intent: 'request',
-    by: requestedBy('apiKey:k', 'req_1'),
-    workspaceId: 'ws_1',
-    at: now - 2_000,
-  };
-  await executor.execute('r1', { type: 'RequestReading', request }, context);
+  await requestReading(executor, 'r1', now - 2_000);
 });
 
 /** As one worker has them. */

@@ -1,6 +1,6 @@
 import { Command } from '#platform/cqrs/message.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
-import type { PublishedDocument } from './ports/publication.js';
+import type { PublishedDocument } from './ports.js';
 
 /**
  * Permanently erases the personal data of a reading. An unfinished reading first fails as `input_unprocessable`, so

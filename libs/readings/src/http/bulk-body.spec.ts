@@ -1,18 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Problem } from '#platform/http/problem.js';
-import { CreateReadingDto } from '../application/request-reading/request-reading.body.js';
+import { CreateReadingDto } from './request-reading.js';
 import { checkReadings, readBulk } from './bulk-body.js';
+import { BODY } from '../../test/readings.js';
 
 const READINGS = 100;
-const READING = {
-  productId: 'theme',
-  profileId: 'evan',
-  locale: 'fr-FR',
-  name: { firstNames: ['Anna'], middleNames: [], lastNames: ['Laurent'] },
-  dateOfBirth: '1990-06-15',
-  grammaticalProfile: { subjectGender: 'feminine' },
-};
-const readings = Array.from({ length: READINGS }, () => READING);
+const readings = Array.from({ length: READINGS }, () => BODY);
 const lines = Buffer.from(readings.map((one) => JSON.stringify(one)).join('\n'));
 
 const json = (all: readonly unknown[]) => Buffer.from(JSON.stringify({ mode: 'all', readings: all }));
@@ -22,6 +15,15 @@ const checked = (body: Buffer, queryMode?: string) =>
     CreateReadingDto,
     new AbortController().signal,
   );
+
+/** A refusal with this error among its own. */
+const refusal = (pointer: string, code: string) =>
+  expect.objectContaining({
+    options: expect.objectContaining({
+      errors: expect.arrayContaining([expect.objectContaining({ pointer, code })]),
+    }),
+  });
+const read = (text: string) => readBulk(Buffer.from(text), false, undefined);
 
 describe('A bulk body', () => {
   it.each([
@@ -50,25 +52,19 @@ describe('A bulk body', () => {
 
   it('may have empty lines between its readings, and no millions of them', async () => {
     const apart = (blank: number) =>
-      Buffer.from(`${JSON.stringify(READING)}${'\n'.repeat(blank)}${JSON.stringify(READING)}`);
+      Buffer.from(`${JSON.stringify(BODY)}${'\n'.repeat(blank)}${JSON.stringify(BODY)}`);
     const items = await checked(apart(9_999), 'all');
     expect(items.map(({ line }) => line)).toEqual([1, 10_000]);
-    expect(() => readBulk(apart(10_000), true, 'all')).toThrow(
-      expect.objectContaining({
-        options: expect.objectContaining({
-          errors: [expect.objectContaining({ pointer: '', code: 'too_many' })],
-        }),
-      }),
-    );
+    expect(() => readBulk(apart(10_000), true, 'all')).toThrow(refusal('', 'too_many'));
   });
 
   it.each([
-    ['JSON', (one: object) => json([one, READING]), undefined],
-    ['lines', (one: object) => Buffer.from(`${JSON.stringify(one)}\n${JSON.stringify(READING)}`), 'all'],
+    ['JSON', (one: object) => json([one, BODY]), undefined],
+    ['lines', (one: object) => Buffer.from(`${JSON.stringify(one)}\n${JSON.stringify(BODY)}`), 'all'],
   ])(
     'as %s refuses a reading that is larger than one alone may be, and no other',
     async (_, bodyOf, mode) => {
-      const items = await checked(bodyOf({ ...READING, externalId: 'x'.repeat(16_384) }), mode);
+      const items = await checked(bodyOf({ ...BODY, externalId: 'x'.repeat(16_384) }), mode);
       expect(items.map((item) => item.checked)).toEqual([
         expect.objectContaining({
           options: expect.objectContaining({
@@ -80,22 +76,12 @@ describe('A bulk body', () => {
     },
   );
 
-  it('has each name read once, however many brackets follow', () => {
+  it.each([
+    ['read once, however many brackets follow', String.raw`{"\u0072eading":${'[]'.repeat(1_000)}`],
+    ['not parsed when JSON does not know it', `{${String.raw`"\x"`.repeat(3_000)}`],
+  ])('has a name %s', (_, text) => {
     const parse = jest.spyOn(JSON, 'parse');
-    const body = Buffer.from(String.raw`{"\u0072eading":${'[]'.repeat(1_000)}`);
-    expect(() => readBulk(body, false, undefined)).toThrow(
-      expect.objectContaining({ code: 'malformed_json' }),
-    );
-    expect(parse.mock.calls.length).toBeLessThan(10);
-    parse.mockRestore();
-  });
-
-  it('has no name parsed that JSON does not know', () => {
-    const parse = jest.spyOn(JSON, 'parse');
-    const body = Buffer.from(`{${String.raw`"\x"`.repeat(3_000)}`);
-    expect(() => readBulk(body, false, undefined)).toThrow(
-      expect.objectContaining({ code: 'malformed_json' }),
-    );
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'malformed_json' }));
     expect(parse.mock.calls.length).toBeLessThan(10);
     parse.mockRestore();
   });
@@ -105,23 +91,7 @@ describe('A bulk body', () => {
     ['lists', `{${'"readings":[],'.repeat(2_000)}"mode":"all"}`],
     ['blanks', `{"readings":[1],${' '.repeat(20_000)}"mode":"all"}`],
   ])('has at most 16 KiB beside its readings, whatever they are: %s', (_, text) => {
-    expect(() => readBulk(Buffer.from(text), false, undefined)).toThrow(
-      expect.objectContaining({
-        options: expect.objectContaining({
-          errors: [expect.objectContaining({ pointer: '', code: 'too_long' })],
-        }),
-      }),
-    );
-  });
-
-  it('is refused at its first reading too many', () => {
-    expect(() => readBulk(Buffer.from(`{"readings":[${','.repeat(5_000)}`), false, undefined)).toThrow(
-      expect.objectContaining({
-        options: expect.objectContaining({
-          errors: [expect.objectContaining({ pointer: '/readings', code: 'too_many' })],
-        }),
-      }),
-    );
+    expect(() => read(text)).toThrow(refusal('', 'too_long'));
   });
 
   it('keeps the order of its readings, those that are not valid among them', async () => {
@@ -138,7 +108,7 @@ describe('A bulk body', () => {
     ],
     ['{ "re\\u0061dings" : [ 1 , 2 ] , "mode" : "all" }', [' 1 ', ' 2 ']],
   ])('tells its readings apart wherever they stand: %s', (text, all) => {
-    expect(readBulk(Buffer.from(text), false, undefined).readings.map((one) => one.json)).toEqual(all);
+    expect(read(text).readings.map((one) => one.json)).toEqual(all);
   });
 
   it.each([
@@ -160,13 +130,8 @@ describe('A bulk body', () => {
     ['["readings",[1]]', '', 'invalid_type'],
     [`{"mode":"all","readings":[1],"more":${'['.repeat(3_000)}${']'.repeat(3_000)}}`, '', 'too_deep'],
     [`{"mode":"all","readings":[${'1,'.repeat(100_000)}1]}`, '/readings', 'too_many'],
+    [`{"readings":[${','.repeat(5_000)}`, '/readings', 'too_many'],
   ])('is refused whole for what is wrong around its readings: %.40s', (text, pointer, code) => {
-    expect(() => readBulk(Buffer.from(text), false, undefined)).toThrow(
-      expect.objectContaining({
-        options: expect.objectContaining({
-          errors: expect.arrayContaining([expect.objectContaining({ pointer, code })]),
-        }),
-      }),
-    );
+    expect(() => read(text)).toThrow(refusal(pointer, code));
   });
 });

@@ -20,12 +20,12 @@ export interface BulkItem<T> {
 }
 
 /** A reading as it was sent, before any check. */
-export interface SentReading {
+interface SentReading {
   readonly line: number | null;
   readonly json: Uint8Array | string;
 }
 
-export interface SentBulk {
+interface SentBulk {
   readonly mode: BatchMode;
   readonly readings: readonly SentReading[];
 }

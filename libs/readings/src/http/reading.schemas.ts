@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { FAILURE_CODES } from '../contracts/events.js';
 import { READING_STATUSES } from '../contracts/queries.js';
-import type { ReadingView, readingSummaryView } from '../domain/reading/reading-view.js';
-import { REQUESTED_EXAMPLE, REQUESTED_SCHEMAS } from '../domain/reading/requested-fields.js';
-import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading/reading-history.js';
+import { type readingSummaryView, type ReadingView } from '../domain/reading-view.js';
+import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading-history.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 export const POLL_AFTER = '2';
@@ -18,7 +17,9 @@ const summary = {
   workspaceId: workspaceId().describe('The workspace that owns the reading'),
   livemode: z.boolean().describe('False for a test reading'),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
-  ...REQUESTED_SCHEMAS,
+  productId: z.string().describe('What was ordered'),
+  profileId: z.string().describe('The rules of the calculation'),
+  locale: z.enum(['fr-FR', 'en-US']).describe('Language of the texts'),
   externalId: z
     .string()
     .nullable()
@@ -57,7 +58,9 @@ const summaryExample: ReturnType<typeof readingSummaryView> = {
   workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
   livemode: true,
   status: 'queued',
-  ...REQUESTED_EXAMPLE,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
   externalId: 'order-4711',
   metadata: { shop: 'paris', gift: 'yes' },
   document: { available: false, version: null, artifactId: null, publishedAt: null },

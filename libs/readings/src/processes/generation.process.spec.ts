@@ -3,8 +3,9 @@ import { statement } from '#event-sourcing/processes/process.js';
 import { given } from '#event-sourcing/testing/process-spec.js';
 import { recorded } from '#event-sourcing/testing/recorded.js';
 import { addJob, removeJob } from '#platform/jobs/job.js';
-import { END_BATCH } from '../application/end-batch/end-batch.job.js';
-import { readingEvents, type ReadingEvent } from '../contracts/events.js';
+import { END_BATCH } from '../application/end-batch.js';
+import { REQUEST } from '../../test/readings.js';
+import type { ReadingEvent } from '../contracts/events.js';
 import {
   DELAY_READING,
   GENERATE_READING,
@@ -26,54 +27,22 @@ const payload = {
 };
 const TURN = { workspaceId: 'ws_1', isBulk: false, length: 2 };
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
-const REQUEST = {
-  ...ids,
-  productId: 'theme',
-  profileId: 'evan',
-  locale: 'fr-FR',
-  asOf: '2026-04-12',
-  sealedInput: 'sealed',
-  cost: 20,
-};
 
 describe('the generation process', () => {
   it.each([
-    ['ordered alone', 'correlation', { ...TURN, isBulk: false }],
-    ['of a batch', 'batch-1', { ...TURN, isBulk: true }],
-  ])('has a reading %s generated in turn, and sets its timers', (_, causationId, turn) => {
-    const requested = readingEvents.definitions.ReadingRequested.schema.parse(REQUEST);
-    given(process, reading({ type: 'ReadingRequested', data: requested }, causationId)).thenSends(
-      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', priority: 1, turn })),
-      statement(
-        addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
-      ),
-      statement(
-        addJob(TIME_OUT_READING, payload, {
-          key: 'readings.time-out:7f9c',
-          runAt: '2026-04-13T10:00:00.000Z',
-        }),
-      ),
-    );
-  });
-
-  it('has a test reading generated after live ones that wait', () => {
-    const requested = readingEvents.definitions.ReadingRequested.schema.parse({
-      ...REQUEST,
-      livemode: false,
-    });
+    ['ordered alone', { isBulk: false, livemode: true, priority: 1 }],
+    ['of a batch', { isBulk: true, livemode: true, priority: 1 }],
+    ['for a test, after live ones that wait,', { isBulk: false, livemode: false, priority: 5 }],
+  ])('has a reading %s generated in turn, and sets its timers', (_, { isBulk, livemode, priority }) => {
     const { readingId, workspaceId, ...cause } = payload;
-    const test = { readingId, workspaceId, mode: 'test' as const, ...cause };
-    given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
-      statement(addJob(GENERATE_READING, test, { key: 'readings.generate:7f9c', priority: 5, turn: TURN })),
-      statement(
-        addJob(DELAY_READING, test, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
-      ),
-      statement(
-        addJob(TIME_OUT_READING, test, {
-          key: 'readings.time-out:7f9c',
-          runAt: '2026-04-13T10:00:00.000Z',
-        }),
-      ),
+    const job = { readingId, workspaceId, ...(!livemode && { mode: 'test' as const }), ...cause };
+    const requested = { type: 'ReadingRequested', data: { ...REQUEST, livemode } } as const;
+    const [delay, timeOut] = ['2026-04-12T10:05:00.000Z', '2026-04-13T10:00:00.000Z'] as const;
+    const turn = { ...TURN, isBulk };
+    given(process, reading(requested, isBulk ? 'batch-1' : undefined)).thenSends(
+      statement(addJob(GENERATE_READING, job, { key: 'readings.generate:7f9c', priority, turn })),
+      statement(addJob(DELAY_READING, job, { key: 'readings.delay:7f9c', runAt: delay })),
+      statement(addJob(TIME_OUT_READING, job, { key: 'readings.time-out:7f9c', runAt: timeOut })),
     );
   });
 
@@ -108,10 +77,5 @@ describe('the generation process', () => {
     given(process, batch).thenSends(
       statement(addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1' })),
     );
-  });
-
-  it('does nothing when an attempt starts', () => {
-    const data = { attempt: 1, workerId: 'w', leaseUntil: '2026-04-12T10:01:00.000Z' };
-    given(process, reading({ type: 'ReadingStarted', data })).thenSends();
   });
 });

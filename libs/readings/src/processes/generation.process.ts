@@ -11,7 +11,7 @@ import {
   readingTurn,
   type ReadingJobKind,
 } from '../contracts/reading-job.js';
-import { addEndBatchJob } from '../application/end-batch/end-batch.job.js';
+import { addEndBatchJob } from '../application/end-batch.js';
 import { batchEvents, readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';

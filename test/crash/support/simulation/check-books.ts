@@ -9,7 +9,7 @@ import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { fold } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { ReadingEvent } from '#readings/contracts/index.js';
-import { readingDecider } from '#readings/domain/reading/reading.decider.js';
+import { readingDecider } from '#readings/domain/reading.decider.js';
 import { Reconciler } from '../../../../libs/billing/test/reconciler.js';
 import type { World } from './world.js';
 import { type History, type Report } from './history.js';

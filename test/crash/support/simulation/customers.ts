@@ -1,7 +1,7 @@
 import {
   RequestReading,
   type RequestReadingResult,
-} from '#readings/application/request-reading/request-reading.command.js';
+} from '#readings/application/request-reading.js';
 import { RepublishDocument } from '#publishing/contracts/index.js';
 import { EraseReading } from '#readings/contracts/index.js';
 import type { World } from './world.js';

@@ -23,17 +23,18 @@ import { documentPublisher } from '#publishing/contracts/index.js';
 import { createPublicationExecutor } from '#publishing/application/publications.js';
 import { PublishDocumentJob } from '#publishing/application/publish-document.job.js';
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
-import { AbandonReadingHandler } from '#readings/application/abandon-reading/abandon-reading.handler.js';
-import { EraseReadingHandler } from '#readings/application/erase-reading/erase-reading.handler.js';
+import {
+  AbandonReadingHandler,
+  EraseReadingHandler,
+  TestReadingSweep,
+} from '#readings/application/erase-reading.js';
 import {
   GenerateReadingJob,
   InputUnprocessable,
-} from '#readings/application/generate-reading/generate-reading.job.js';
-import { TestReadingSweep } from '#readings/application/sweep-test-readings/test-reading-sweep.js';
-import { TestOutcomes } from '#readings/application/test-outcome/test-outcomes.js';
-import { ReadingTimers } from '#readings/application/reading-timers.js';
-import { RequestReadingHandler } from '#readings/application/request-reading/request-reading.handler.js';
-import { KeySweep } from '#readings/application/sweep-keys/key-sweep.js';
+  ReadingTimers,
+} from '#readings/application/generate-reading.js';
+import { RequestReadingHandler } from '#readings/application/request-reading.js';
+import { KeySweep } from '#readings/application/sweep-keys.js';
 import {
   AbandonReading,
   EraseReading,
@@ -48,9 +49,9 @@ import {
   GetPublicationTimeHandler,
   GetReadingResultHandler,
   GetReadingSummaryHandler,
-} from '#readings/read-models/reading/reading.handlers.js';
-import { ReadingQuery } from '#readings/read-models/reading/reading.query.js';
-import { createReadingExecutor } from '#readings/reading.executor.js';
+  ReadingQuery,
+} from '#readings/read-models/reading.query.js';
+import { createReadingExecutor } from '#readings/executors.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
 import { fanOutConsumer } from '#webhooks/processes/fan-out.consumer.js';
 import { GetPaperHandler, createWorkspaceExecutor } from '#workspaces/application/workspaces.js';
@@ -176,9 +177,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     if (scheduler.isRough && scheduler.random.chance(CALCULATION_FAILS)) throw new Error('failed');
     return Buffer.from(JSON.stringify({ readingId }));
   };
-  const outcomes = new TestOutcomes(readings, store, time, keys);
-  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys, outcomes);
   const timers = new ReadingTimers(readings, time, store, CONFIG);
+  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys, timers);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
   const publish = new PublishDocumentJob(

@@ -1,0 +1,321 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { InMemoryKeys } from '../../test/in-memory-keys.js';
+import { createBatchExecutor, createReadingExecutor } from '../executors.js';
+import { AbandonReading } from '../contracts/commands.js';
+import type { BatchMode } from '../contracts/events.js';
+import { ReserveMany, type ReserveCredits } from '../contracts/ports.js';
+import { ReadingQuery } from '../read-models/reading.query.js';
+import { AbandonReadingHandler } from './erase-reading.js';
+import { type ReadingRequest, RequestReadingHandler } from './request-reading.js';
+import { RequestBatch, RequestBatchHandler } from './request-batch.js';
+
+const reading = (firstName: string): ReadingRequest => ({
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  input: {
+    name: { firstNames: [firstName], middleNames: [], lastNames: ['Laurent'] },
+    dateOfBirth: '1990-06-15',
+    grammaticalProfile: { subjectGender: 'feminine' },
+  },
+});
+const ITEMS = [reading('Anna'), reading('Berta'), reading('Clara')];
+const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
+
+let store: InMemoryEventStore;
+let keys: InMemoryKeys;
+let credits: number;
+let held: Map<string, string>;
+let settled: Set<string>;
+let reservations: number;
+let requests = 0;
+
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  keys = new InMemoryKeys();
+  credits = 100;
+  held = new Map();
+  settled = new Set();
+  reservations = 0;
+});
+
+/** A ledger: holds 20 credits for each reservation. */
+const ledger = async (command: ReserveMany | ReserveCredits): Promise<unknown> => {
+  reservations += 1;
+  const isMany = command instanceof ReserveMany;
+  const wanted = isMany ? command.batch.reservations : [command];
+  const fresh = wanted.filter(({ reservationId: id }) => !held.has(id) && !settled.has(id));
+  if (!isMany && settled.has(command.reservationId)) return { outcome: 'settled' };
+  const insufficient = { outcome: 'insufficient', required: 20 * fresh.length, available: credits };
+  if ((!isMany || command.batch.all) && credits < 20 * fresh.length) return insufficient;
+  for (const { reservationId, readingId } of fresh) {
+    if (credits < 20) break;
+    credits -= 20;
+    held.set(reservationId, readingId);
+  }
+  if (!isMany) return { outcome: 'reserved', amount: 20 };
+  const ids = wanted.map(({ reservationId }) => reservationId);
+  return {
+    outcome: 'reserved',
+    amounts: new Map(ids.filter((id) => held.has(id)).map((id) => [id, 20])),
+    settled: new Set(ids.filter((id) => settled.has(id))),
+  };
+};
+
+const api = (acceptedWithinMs = 60_000): RequestBatchHandler => {
+  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
+  const readings = createReadingExecutor(store);
+  const rows = { query: async () => ({ rows: [] }) };
+  const subjectKeys = keys as unknown as SubjectKeys;
+  const bus = { execute: ledger } as unknown as CommandBus;
+  const query = new ReadingQuery(rows as never, store, subjectKeys, digester);
+  const config = { ENQUEUE_TIMEOUT_MS: 60_000 };
+  const single = new RequestReadingHandler(readings, clock, config, bus, digester, subjectKeys, query);
+  return new RequestBatchHandler(
+    createBatchExecutor(store),
+    clock,
+    bus,
+    readings,
+    digester,
+    subjectKeys,
+    single,
+    acceptedWithinMs,
+  );
+};
+
+const ask = (
+  items: readonly (ReadingRequest | null)[] = ITEMS,
+  { mode = 'all', key = 'k', withinMs, departed = null }: Asked = {},
+) => {
+  const by = requestedBy('apiKey:k', `req_${(requests += 1)}`);
+  return api(withinMs).execute(new RequestBatch('ws_1', true, mode, items, key, by, departed));
+};
+interface Asked {
+  readonly mode?: BatchMode;
+  readonly key?: string | null;
+  readonly withinMs?: number;
+  readonly departed?: AbortSignal | null;
+}
+const requested = () => store.log.filter(({ type }) => type === 'ReadingRequested');
+
+/** The nth append from now on fails, before or after it is done. */
+const failAt = (nth: number, isDone: boolean): void => {
+  const append = store.append.bind(store);
+  let appends = 0;
+  store.append = async (...args) => {
+    appends += 1;
+    if (appends < nth) return append(...args);
+    if (appends === nth && isDone) await append(...args);
+    throw new StoreUnavailable('killed', false);
+  };
+};
+
+describe('requesting a batch', () => {
+  it('reserves once, fixes what is refused, then requests each reading with its own reservation', async () => {
+    const result = await ask();
+    expect(result).toMatchObject({ outcome: 'accepted', items: ITEMS.map(() => ({ outcome: 'accepted' })) });
+    expect(reservations).toBe(1);
+    expect(store.log.map(({ type }) => type)).toEqual([
+      'BatchRequested',
+      'ReadingRequested',
+      'ReadingRequested',
+      'ReadingRequested',
+    ]);
+    const used = requested().map(({ data, stream }) => [
+      (data as { reservationId: string }).reservationId,
+      stream.slice('reading-'.length),
+    ]);
+    expect(new Map(used as [string, string][])).toEqual(held);
+    expect(credits).toBe(40);
+  });
+
+  it('stores nothing when the credits do not reach for all, and accepts the first when as many as possible', async () => {
+    credits = 50;
+    expect(await ask()).toEqual({ outcome: 'insufficient_credits', required: 60, available: 50 });
+    expect([store.log, keys.keys.size, held.size]).toEqual([[], 0, 0]);
+    const some = await ask([null, ...ITEMS], { mode: 'available' });
+    expect('items' in some && some.items.map(({ outcome }) => outcome)).toEqual([
+      'invalid',
+      'accepted',
+      'accepted',
+      'no_credits',
+    ]);
+    credits = 100;
+    expect(await ask([null, ...ITEMS], { mode: 'available' })).toEqual({ ...some, outcome: 'replayed' });
+    expect(credits).toBe(100);
+  });
+
+  it('that accepts nothing is not recorded, and may be requested again', async () => {
+    credits = 0;
+    const refused = await ask([null, ITEMS[0]!], { mode: 'available' });
+    const items = [{ outcome: 'invalid' }, { outcome: 'no_credits' }];
+    expect(refused).toEqual({ outcome: 'accepted', batchId: null, items });
+    expect([store.log, keys.keys.size]).toEqual([[], 0]);
+    credits = 20;
+    const again = await ask([null, ITEMS[0]!], { mode: 'available' });
+    expect(again).toMatchObject({ outcome: 'accepted', batchId: expect.any(String) });
+  });
+
+  it('without a key is a batch of its own each time', async () => {
+    credits = 1_000;
+    const both = [await ask(ITEMS, { key: null }), await ask(ITEMS, { key: null })];
+    expect(new Set(both.map((one) => 'batchId' in one && one.batchId)).size).toBe(2);
+    expect(requested()).toHaveLength(6);
+  });
+
+  it('that stopped after any step continues under its key, and reserves and requests nothing twice', async () => {
+    for (const nth of [1, 2, 3, 4])
+      for (const isDone of [false, true]) {
+        store = new InMemoryEventStore();
+        [credits, held, keys] = [60, new Map(), new InMemoryKeys()];
+        const append = store.append.bind(store);
+        failAt(nth, isDone);
+        await expect(ask()).rejects.toBeInstanceOf(StoreUnavailable);
+        store.append = append;
+        const again = await ask();
+        expect('items' in again && again.items.map(({ outcome }) => outcome)).toEqual([
+          'accepted',
+          'accepted',
+          'accepted',
+        ]);
+        expect([requested().length, held.size, credits]).toEqual([3, 3, 0]);
+        expect(await ask()).toEqual({ ...again, outcome: 'replayed' });
+      }
+  });
+
+  it.each([
+    ['before', 1],
+    ['after', 2],
+  ])('whose holds were fenced after a crash %s it was recorded takes others', async (_, nth) => {
+    const append = store.append.bind(store);
+    failAt(nth, false);
+    await expect(ask()).rejects.toBeInstanceOf(StoreUnavailable);
+    // The readings that were under way have failed, too.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    store.append = append;
+    const fenced = new Map(held);
+    const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
+    for (const [reservationId, readingId] of held) {
+      await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
+      credits += 20;
+    }
+    // So long ago that the ledger has forgotten them.
+    held.clear();
+    expect(await ask()).toMatchObject({ items: ITEMS.map(() => ({ outcome: 'accepted' })) });
+    expect([requested().length, held.size]).toEqual([3, 3]);
+    expect([...held.keys()].filter((id) => fenced.has(id))).toEqual([]);
+  });
+
+  it('takes another reservation for a reading whose hold is fenced meanwhile', async () => {
+    const append = store.append.bind(store);
+    const fenced = new Set<string>();
+    store.append = async (stream, ...rest) => {
+      const answer = await append(stream, ...rest);
+      if (!stream.startsWith('batch-')) return answer;
+      const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
+      const [reservationId, readingId] = [...held][0]!;
+      await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
+      settled.add(reservationId);
+      held.delete(reservationId);
+      fenced.add(reservationId);
+      return answer;
+    };
+    expect(await ask()).toMatchObject({ items: ITEMS.map(() => ({ outcome: 'accepted' })) });
+    const used = requested().map(({ data }) => (data as { reservationId: string }).reservationId);
+    expect(new Set(used)).toEqual(new Set(held.keys()));
+    expect(used.filter((id) => fenced.has(id))).toEqual([]);
+  });
+
+  it('under a used key with other readings, another number or another mode is refused', async () => {
+    await ask();
+    const before = store.log.length;
+    for (const [items, mode] of [
+      [[ITEMS[0]!, ITEMS[1]!, reading('Dora')], 'all'],
+      [ITEMS.slice(0, 2), 'all'],
+      [ITEMS, 'available'],
+      [[ITEMS[0]!, ITEMS[1]!, null], 'all'],
+    ] as const)
+      expect(await ask(items, { mode })).toEqual({ outcome: 'different_request' });
+    expect(store.log).toHaveLength(before);
+  });
+
+  it('whose refused reading was corrected is another request', async () => {
+    credits = 40;
+    await ask([null, ...ITEMS], { mode: 'available' });
+    const before = store.log.length;
+    for (const items of [
+      [reading('Dora'), ...ITEMS],
+      [null, ITEMS[0]!, ITEMS[1]!, null],
+    ])
+      expect(await ask(items, { mode: 'available' })).toEqual({ outcome: 'different_request' });
+    expect(store.log).toHaveLength(before);
+  });
+
+  it('that stopped, repeated with other readings, accepts none of them', async () => {
+    const many = Array.from({ length: 100 }, (_, index) =>
+      reading(`Anna ${String.fromCodePoint(97 + index)}`),
+    );
+    credits = 2_000;
+    const append = store.append.bind(store);
+    let accepted = 0;
+    // Only the first one is accepted.
+    store.append = async (stream, ...rest) => {
+      if (!stream.startsWith('reading-')) return append(stream, ...rest);
+      accepted += 1;
+      if (accepted === 1) return append(stream, ...rest);
+      throw new StoreUnavailable('killed', false);
+    };
+    await expect(ask(many)).rejects.toBeInstanceOf(StoreUnavailable);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    store.append = append;
+    expect(requested()).toHaveLength(1);
+    const others = many.map((_, index) => reading(`Berta ${String.fromCodePoint(97 + index)}`));
+    expect(await ask(others)).toEqual({ outcome: 'different_request' });
+    expect(requested()).toHaveLength(1);
+    expect(await ask(many)).toMatchObject({ outcome: 'replayed' });
+    expect([requested().length, held.size]).toEqual([100, 100]);
+  });
+
+  it('under one key at the same time is accepted once', async () => {
+    const results = await Promise.all(Array.from({ length: 5 }, () => ask()));
+    const all = results.map((one) => ('items' in one ? one.items : null));
+    for (const items of all) expect(items).toEqual(all[0]);
+    expect([requested().length, credits]).toEqual([3, 40]);
+  });
+
+  it.each(['is not answered in time', 'has lost its caller'])(
+    'that is repeated and %s looks no further readings up',
+    async (reason) => {
+      const many = Array.from({ length: 200 }, (_, index) => reading(`Anna${index % 2 ? 'belle' : ''}`));
+      credits = 4_000;
+      await ask(many);
+      const find = keys.find.bind(keys);
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let lookedUp = 0;
+      keys.find = async (id) => {
+        lookedUp += 1;
+        await released;
+        return find(id);
+      };
+      const caller = new AbortController();
+      const isLate = reason === 'is not answered in time';
+      const repeat = ask(many, isLate ? { withinMs: 20 } : { departed: caller.signal });
+      const outcome = expect(repeat).rejects.toThrow(isLate ? /not accepted in time/ : 'gone');
+      if (isLate) await outcome;
+      else await new Promise((resolve) => setTimeout(resolve, 20));
+      const before = lookedUp;
+      caller.abort(new Error('gone'));
+      release();
+      await outcome;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect([before < many.length, lookedUp]).toEqual([true, before]);
+    },
+  );
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from '@jest/globals';
+import 'reflect-metadata';
+import { BodyPipe } from '#platform/http/body.pipe.js';
+import type { Problem } from '#platform/http/problem.js';
+import { BODY } from '../../test/readings.js';
+import { askedRefusal, CreateReadingDto, inputOf, unpaid } from './request-reading.js';
+
+const pipe = new BodyPipe();
+const accepted = async (references: object) =>
+  inputOf((await pipe.transform({ ...BODY, ...references }, META)) as CreateReadingDto);
+const META = { type: 'body', metatype: CreateReadingDto } as const;
+
+/** Pointer and code of each error. */
+const errorsOf = async (references: object): Promise<readonly (readonly [string, string])[]> => {
+  try {
+    await accepted(references);
+    return [];
+  } catch (error) {
+    return ((error as Problem).options.errors ?? []).map(({ pointer, code }) => [pointer, code] as const);
+  }
+};
+
+const manyPairs = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, value]));
+
+it('Names every fault of every field at once, whatever is wrong with the others', async () => {
+  const faulty = {
+    name: {
+      firstNames: ['Zoé', 7, 'R2'],
+      middleNames: 'May',
+      lastNames: ['M'.repeat(101), ...Array<string>(7).fill('N'.repeat(99))],
+    },
+    metadata: {
+      ...Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 'v'])),
+      k0: 1,
+      k1: 'v'.repeat(4_097),
+    },
+  };
+  const found = await errorsOf(faulty);
+  expect(found.map((error) => error.join(' ')).toSorted()).toEqual(
+    [
+      '/metadata too_large',
+      '/metadata too_many',
+      '/metadata/k0 invalid_type',
+      '/metadata/k1 too_long',
+      '/name too_long',
+      '/name/firstNames/1 invalid_type',
+      '/name/firstNames/2 digit_in_name',
+      '/name/lastNames/0 too_long',
+      '/name/middleNames invalid_type',
+    ].toSorted(),
+  );
+});
+
+describe('the references of a request', () => {
+  it('are kept as they were sent, whatever their keys', async () => {
+    const metadata = { toString: 'text', valueOf: '', 'à/b~c': 'x'.repeat(500), ['é'.repeat(40)]: '' };
+    const externalId = '𝒜'.repeat(200);
+    expect(await accepted({ externalId, metadata })).toMatchObject({ externalId, metadata });
+    expect(Object.keys((await accepted({ metadata })).metadata!)).toEqual(Object.keys(metadata));
+    expect((await accepted({ metadata: {} })).metadata).toEqual({});
+  });
+
+  it('are absent when none were sent, and when null was', async () => {
+    for (const none of [{}, { externalId: null, metadata: null }])
+      expect(Object.keys(await accepted(none))).toEqual(['name', 'dateOfBirth', 'grammaticalProfile']);
+  });
+
+  it('that break a rule are refused with their pointers, without their values', async () => {
+    for (const [references, ...errors] of [
+      [{ externalId: '' }, ['/externalId', 'too_short']],
+      [{ externalId: 'x'.repeat(201) }, ['/externalId', 'too_long']],
+      [{ externalId: 'a\u200bb' }, ['/externalId', 'invalid_character']],
+      [{ externalId: 7 }, ['/externalId', 'invalid_type']],
+      [{ metadata: [] }, ['/metadata', 'invalid_type']],
+      [{ metadata: 'a' }, ['/metadata', 'invalid_type']],
+      [
+        { metadata: { a: 1, 'b/c': null } },
+        ['/metadata/a', 'invalid_type'],
+        ['/metadata/b~1c', 'invalid_type'],
+      ],
+      [{ metadata: { a: { b: 'c' } } }, ['/metadata/a', 'invalid_type']],
+      [{ metadata: { a: 'x'.repeat(501) } }, ['/metadata/a', 'too_long']],
+      [{ metadata: { '': 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: { ['k'.repeat(41)]: 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: { 'a\nb': 'x' } }, ['/metadata', 'invalid_key']],
+      [{ metadata: manyPairs(21, '') }, ['/metadata', 'too_many']],
+      [{ metadata: manyPairs(9, 'x'.repeat(452)) }, ['/metadata', 'too_large']],
+      [{ metadata: manyPairs(9, 'é'.repeat(226)) }, ['/metadata', 'too_large']],
+      [{ externalId: '', metadata: 'a' }, ['/metadata', 'invalid_type'], ['/externalId', 'too_short']],
+    ] as const)
+      expect([references, await errorsOf(references)]).toEqual([references, errors]);
+  });
+
+  it('may take all the room that the rules give', async () => {
+    // 9 keys of 4 bytes.
+    const room = 4_096 - 36;
+    const metadata = { ...manyPairs(8, 'x'.repeat(500)), key8: 'x'.repeat(room - 4_000) };
+    expect(await errorsOf({ metadata })).toEqual([]);
+    expect(await errorsOf({ metadata: { ...metadata, key8: `${metadata.key8}x` } })).toEqual([
+      ['/metadata', 'too_large'],
+    ]);
+    expect(await errorsOf({ metadata: manyPairs(20, 'x') })).toEqual([]);
+  });
+});
+
+it.each(['name', 'grammaticalProfile'])(
+  'Judges an array in place of %s as one fault, not by its elements',
+  async (member) => {
+    const array = Array.from({ length: 5_000 }, () => ({}));
+    expect(await errorsOf({ [member]: array })).toEqual([[`/${member}`, 'invalid_type']]);
+    expect(await errorsOf({ [member]: 0 })).toEqual([[`/${member}`, 'invalid_type']]);
+  },
+);
+
+it('Names the field of each fault, and what is wrong with it', async () => {
+  const { name } = BODY;
+  const named = (change: object) => ({ name: { ...name, ...change } });
+  for (const [change, ...errors] of [
+    [{ productId: 'horoscope' }, '/productId unknown_product'],
+    [{ productId: undefined }, '/productId required'],
+    [{ profileId: 'x' }, '/profileId unknown_profile'],
+    [{ locale: 'de-DE' }, '/locale unsupported_locale'],
+    [{ name: undefined }, '/name required'],
+    [named({ firstNames: [] }), '/name/firstNames too_few'],
+    [named({ lastNames: Array(9).fill('Martin') }), '/name/lastNames too_many'],
+    [named({ middleNames: undefined }), '/name/middleNames required'],
+    [named({ firstNames: ['  '] }), '/name/firstNames/0 empty'],
+    [named({ middleNames: ['Zoé😀'] }), '/name/middleNames/0 invalid_character'],
+    [named({ firstNames: ['Юлия'] }), '/name/firstNames/0 unsupported_script'],
+    [named({ nickNames: [] }), '/name/nickNames unknown_field'],
+    ...['2023-02-29', '12/04/1990', '2999-01-01', '1582-12-31', 19900412].map(
+      (dateOfBirth) => [{ dateOfBirth }, '/dateOfBirth invalid_date'] as const,
+    ),
+    [{ grammaticalProfile: { subjectGender: 'femin' } }, '/grammaticalProfile/subjectGender invalid_value'],
+    [{ credits: 0 }, '/credits unknown_field'],
+    [
+      { ...named({ firstNames: ['Ada9'], x: 1 }), grammaticalProfile: { subjectGender: 'q', y: 1 } },
+      '/name/x unknown_field',
+      '/grammaticalProfile/y unknown_field',
+      '/name/firstNames/0 digit_in_name',
+      '/grammaticalProfile/subjectGender invalid_value',
+    ],
+  ] as const) {
+    const found = (await errorsOf(change)).map((error) => error.join(' '));
+    expect([change, found.toSorted()]).toEqual([change, errors.toSorted()]);
+  }
+});
+
+it.each([
+  ['insufficient_credits', 402, 'insufficient_credits', undefined],
+  ['rate_limited', 429, 'rate_limited', '1'],
+  ['unavailable', 503, 'enqueue_unavailable', '5'],
+  ['billing_misconfigured', 503, 'billing_misconfigured', '60'],
+])(
+  'The refusal %s answers as the real one, and says that it was asked for, so that it alarms no operator',
+  (outcome, status, code, retryAfter) => {
+    const refusal = askedRefusal({ test_outcome: outcome }, 'test')!;
+    expect(refusal).toMatchObject({ status, code, options: { isAsked: true } });
+    expect(refusal.options.headers?.['Retry-After']).toBe(retryAfter);
+  },
+);
+
+it.each([
+  ['of no known name', 'slow:61', 'test', /must be one of failed:generation_failed, .*delayed/],
+  ['in live mode', 'unavailable', 'live', /test keys alone/],
+] as const)('An outcome %s is refused', (_, outcome, mode, detail) => {
+  const errors = [
+    { pointer: '/metadata/test_outcome', code: 'invalid_value', detail: expect.stringMatching(detail) },
+  ];
+  expect(() => askedRefusal({ test_outcome: outcome }, mode)).toThrow(
+    expect.objectContaining({ status: 400, options: expect.objectContaining({ errors }) }),
+  );
+});
+
+it('A workspace that cannot be billed is told when to ask again', () => {
+  const refusal = unpaid({ outcome: 'billing_misconfigured' }, 'The reading costs');
+  expect(refusal).toMatchObject({ status: 503, options: { headers: { 'Retry-After': '60' } } });
+});

@@ -1,0 +1,423 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Pool, QueryConfig } from 'pg';
+import { type Clock, instant } from '#event-sourcing/core/clock.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import { SealBroken } from '#platform/crypto/sealing.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
+import { askedTogether } from '#platform/postgres/asked-together.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
+import { isUuid } from '#platform/text/uuid.js';
+import { STEADY_CLOCK } from '#platform/tokens.js';
+import { readingEvents } from '../contracts/events.js';
+import {
+  AsksForRefusal,
+  CountReadings,
+  GetExternalId,
+  GetPublicationTime,
+  GetReadingResult,
+  GetReadingSummary,
+  type ReadingsOfDay,
+  type ReadingStatus,
+  type ReadingSummary,
+} from '../contracts/queries.js';
+import { historyEvent, type HistoryEvent } from '../domain/reading-history.js';
+import type { ReadingInput, ReadingRecord } from '../domain/reading-view.js';
+import { askedOutcome } from '../domain/test-outcome.js';
+import { foldReading, fromRow, SHOWN_COLUMNS, type ShownRow, type StoredReading } from '../projections.js';
+import { externalIdLookup, openInput, openResult } from '../sealed-reading.js';
+
+/** Which readings of a workspace a list shows; `null`: all. Instants are canonical. */
+export interface ListFilters {
+  readonly status: ReadingStatus | null;
+  readonly externalId: string | null;
+  readonly createdSince: string | null;
+  /** The first instant after those that are shown. */
+  readonly createdUntil: string | null;
+}
+
+/**
+ * SQL: readings of a workspace, newest first. A filter that is not given is not in the text, so that each list has the
+ * plan of its own filters.
+ * @param livemode `null`: of both modes
+ * @param lookup keyed digest of the external id
+ * @param after `createdAt` and `readingId` of the last reading before the page
+ */
+export const selectPage = (
+  columns: string,
+  workspaceId: string,
+  livemode: boolean | null,
+  { status, createdSince, createdUntil }: ListFilters,
+  lookup: Buffer | null,
+  limit: number,
+  after: readonly string[] | null,
+): QueryConfig => {
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = [
+    `workspace_id = ${given(workspaceId)}`,
+    ...(status === null ? [] : [`status = ${given(status)}`]),
+    ...(createdSince === null ? [] : [`created_at >= ${given(createdSince)}::timestamptz`]),
+    ...(createdUntil === null ? [] : [`created_at < ${given(createdUntil)}::timestamptz`]),
+    ...(after === null
+      ? []
+      : [`(created_at, reading_id) < (${given(after[0])}::timestamptz, ${given(after[1])}::uuid)`]),
+    ...(lookup === null ? [] : [`reading_id in (${subjectsWith(given(lookup))})`]),
+  ];
+  const page = `order by created_at desc, reading_id desc limit ${given(limit)}`;
+  const select = `select ${columns} from readings.reading where ${conditions.join(' and ')}`;
+  const of = (mode: boolean): string => `${select} and ${mode ? 'livemode' : 'not livemode'}`;
+  // An external id has few readings. Materialized, so that no plan walks the list of the workspace to find them.
+  if (lookup !== null)
+    return {
+      text: `with found as materialized (${livemode === null ? select : of(livemode)}) select * from found ${page}`,
+      values,
+    };
+  // An index has the readings of one mode in this order.
+  const text =
+    livemode === null
+      ? `select * from ((${of(true)} ${page}) union all (${of(false)} ${page})) both_modes ${page}`
+      : `${of(livemode)} ${page}`;
+  return { text, values };
+};
+
+const subjectsWith = (lookup: string): string =>
+  `select subject_id from platform.subject_key where lookups @> array[${lookup}::bytea]`;
+
+interface SealedResult {
+  readonly workspaceId: string;
+  readonly livemode: boolean;
+  readonly sealedResult: string;
+}
+
+/** `input` is `null` once the personal data was erased. */
+interface OpenedReading {
+  readonly record: ReadingRecord;
+  readonly input: ReadingInput | null;
+}
+
+/** As the database returns it. */
+type Row = { [C in keyof ShownRow]: ShownRow[C] | Date };
+
+const AHEAD_OF_ROW = 10_000;
+/** How long an erasure waits for its own projection, and how often it checks (ms). */
+const OWN_PROJECTION_MS = 750;
+const OWN_PROJECTION_POLL_MS = 15;
+
+@Injectable()
+export class ReadingQuery {
+  private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
+  /** Readings that this process has answered from their streams with a status after `queued`. */
+  private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
+  private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
+
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly keys: SubjectKeys,
+    private readonly digester: Digester,
+  ) {}
+
+  /**
+   * Reads the row, or the reading's own stream if the row is missing. After an answer from the stream, the stream is
+   * read until the row has caught up. A failed reading therefore never looks queued again to the caller.
+   */
+  async find(readingId: string): Promise<StoredReading | null> {
+    if (!isUuid(readingId)) return null;
+    const row = await this.row(readingId);
+    const isBehind = row?.status === 'queued' || row?.status === 'processing';
+    if (row && !(isBehind && this.aheadOfRow.get(readingId))) return fromRow(row);
+    return this.fold(readingId);
+  }
+
+  /**
+   * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
+   * external id may have another: requests that were not accepted leave theirs with the key.
+   * @param livemode `null`: of both modes
+   */
+  async page(
+    workspaceId: string,
+    livemode: boolean | null,
+    filters: ListFilters,
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly OpenedReading[]> {
+    const lookup =
+      filters.externalId === null ? null : externalIdLookup(this.digester, workspaceId, filters.externalId);
+    const { rows } = await this.pool.query<Row>(
+      selectPage(SHOWN_COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
+    );
+    const stored = rows.map((row) => fromRow(withInstants(row)));
+    return Promise.all(
+      // A search must not say that there is no such reading, when this process alone cannot tell.
+      stored.map(async (one) => ({
+        record: one.record,
+        input: await (lookup === null ? this.soundInput(one) : this.unbrokenInput(one)),
+      })),
+    );
+  }
+
+  /** The newest test reading of a workspace whose documents can be fetched. */
+  async newestPublishedTest(workspaceId: string): Promise<ReadingRecord | null> {
+    const { rows } = await this.pool.query<Row>(
+      `select ${SHOWN_COLUMNS} from readings.reading
+       where workspace_id = $1 and not livemode and document_version is not null and erased_at is null
+       order by created_at desc, reading_id desc limit 1`,
+      [workspaceId],
+    );
+    return rows[0] ? fromRow(withInstants(rows[0])).record : null;
+  }
+
+  /** Waits a short time until the row shows the caller's own erasure. */
+  async untilErased(readingId: string): Promise<void> {
+    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
+    while (performance.now() < givesUpAt) {
+      if ((await this.row(readingId))?.erased_at) return;
+      await delay(OWN_PROJECTION_POLL_MS);
+    }
+  }
+
+  /**
+   * A reading with its input. An erasure destroys the key before the row shows it, but after the stream has it: without a
+   * key, the stream decides. So nobody sees a reading without its input that looks as if it was not erased.
+   */
+  async opened(stored: StoredReading): Promise<OpenedReading> {
+    const input = await this.input(stored);
+    const { record } = stored;
+    if (input !== null || record.erasedAt !== null) return { record, input };
+    return { record: (await this.fold(record.readingId))?.record ?? record, input };
+  }
+
+  /** Opens the input with the reading's key; `null` when the key was destroyed. */
+  async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
+    if (record.erasedAt !== null) return null;
+    const key = await this.keys.find(record.readingId);
+    return key && openInput(key, sealedInput);
+  }
+
+  /** The same for many readings: one that does not open must not stop the others. The reading itself reports it. */
+  async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
+    try {
+      return await this.unbrokenInput(stored);
+    } catch (error) {
+      if (error instanceof KeyNotHeld) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The input; `null` also when nothing can ever open it.
+   * @throws KeysUnavailable while another process may open it: what depends on the input waits
+   */
+  async unbrokenInput(stored: StoredReading): Promise<ReadingInput | null> {
+    try {
+      return await this.input(stored);
+    } catch (error) {
+      if (error instanceof SealBroken) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The events of a reading, oldest first. Reads the stream from its beginning: it is short, and abandoned reservations
+   * do not count as entries.
+   * @param from index of the first entry wanted
+   * @param limit most entries to return
+   */
+  async history(readingId: string, from: number, limit: number): Promise<readonly HistoryEvent[]> {
+    const entries: HistoryEvent[] = [];
+    for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
+      const event = historyEvent(decodeOrShow(readingEvents, stored), entries.length);
+      if (event) entries.push(event);
+      if (entries.length === from + limit) break;
+    }
+    return entries.slice(from);
+  }
+
+  /** The bytes of `/result`; `null` until completed, or once erased. */
+  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string; livemode: boolean } | null> {
+    if (!isUuid(readingId)) return null;
+    const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
+    const key = stored && (await this.keys.find(readingId));
+    if (!stored || !key) return null;
+    const { workspaceId, livemode, sealedResult } = stored;
+    return { bytes: openResult(key, sealedResult), workspaceId, livemode };
+  }
+
+  private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'readings',
+      text: `select ${SHOWN_COLUMNS}
+             from readings.reading where reading_id = any($1::uuid[])`,
+      values: [readingIds],
+    });
+    return inOrder(readingIds, rows.map(withInstants));
+  }
+
+  private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
+    const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
+      name: 'results',
+      text: `select reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
+             from readings.result where reading_id = any($1::uuid[])`,
+      values: [readingIds],
+    });
+    return inOrder(readingIds, rows);
+  }
+
+  /** While the row is missing, the stream's last event has the result, unless the reading was erased since. */
+  private async resultEvent(readingId: string): Promise<SealedResult | null> {
+    const newestFirst = this.store.read(streamName(readingEvents.category, readingId), {
+      direction: 'backwards',
+    });
+    for await (const stored of newestFirst) {
+      const event = decodeOrShow(readingEvents, stored);
+      if (isOpaque(event)) continue;
+      if (event.type === 'ReadingErased') return null;
+      if (event.type !== 'ReadingCompleted') continue;
+      const { workspaceId, livemode, sealedResult } = event.data;
+      return { workspaceId, livemode, sealedResult };
+    }
+    return null;
+  }
+
+  /** As its stream shows it, which the row may do later. */
+  private async fold(readingId: string): Promise<StoredReading | null> {
+    const events = [];
+    for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
+      const event = decodeOrShow(readingEvents, stored);
+      if (!isOpaque(event)) events.push(event);
+    }
+    const folded = foldReading(events);
+    if (folded && folded.record.status !== 'queued') this.aheadOfRow.set(readingId, true);
+    return folded;
+  }
+}
+
+const inOrder = <R extends { reading_id: string }>(
+  readingIds: readonly string[],
+  rows: readonly R[],
+): readonly (R | null)[] => {
+  const byId = new Map(rows.map((row) => [row.reading_id, row]));
+  return readingIds.map((readingId) => byId.get(readingId) ?? null);
+};
+
+const withInstants = (row: Row): ShownRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Date ? value.toISOString() : value,
+    ]),
+  ) as unknown as ShownRow;
+
+@QueryHandler(GetReadingSummary)
+export class GetReadingSummaryHandler implements IQueryHandler<GetReadingSummary> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetReadingSummary): Promise<ReadingSummary | null> {
+    const found = await this.readings.find(readingId);
+    if (!found) return null;
+    const { workspaceId, livemode, status, locale, erasedAt, document } = found.record;
+    const documentVersion = document?.version ?? null;
+    return { readingId, workspaceId, livemode, status, locale, erasedAt, documentVersion };
+  }
+}
+
+@QueryHandler(GetReadingResult)
+export class GetReadingResultHandler implements IQueryHandler<GetReadingResult> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  execute({ readingId }: GetReadingResult) {
+    return this.readings.result(readingId);
+  }
+}
+
+@QueryHandler(GetExternalId)
+export class GetExternalIdHandler implements IQueryHandler<GetExternalId> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetExternalId): Promise<string | null> {
+    const found = await this.readings.find(readingId);
+    const input = found && (await this.readings.unbrokenInput(found));
+    return input?.externalId ?? null;
+  }
+}
+
+@QueryHandler(GetPublicationTime)
+export class GetPublicationTimeHandler implements IQueryHandler<GetPublicationTime> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetPublicationTime): Promise<string | null> {
+    const found = await this.readings.find(readingId);
+    if (!found || found.record.livemode) return null;
+    const { createdAt, completedAt } = found.record;
+    const outcome = askedOutcome((await this.readings.input(found))?.metadata);
+    // Its row may be a moment behind its result.
+    const from = Date.parse(completedAt ?? createdAt);
+    return outcome?.kind === 'publication_late' ? instant(from + outcome.byMs) : null;
+  }
+}
+
+@QueryHandler(AsksForRefusal)
+export class AsksForRefusalHandler implements IQueryHandler<AsksForRefusal> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId, attempt }: AsksForRefusal): Promise<boolean> {
+    const found = await this.readings.find(readingId);
+    if (!found || found.record.livemode) return false;
+    const outcome = askedOutcome((await this.readings.soundInput(found))?.metadata);
+    return outcome?.kind === 'webhook_refused' && attempt <= (outcome.attempts ?? attempt);
+  }
+}
+
+/** Counting looks at every reading of the time. Many are counted once in so many milliseconds, few each time. */
+const KEPT_MS = 30_000;
+const MANY = 5_000;
+const KEPT = 1_000;
+
+@QueryHandler(CountReadings)
+export class CountReadingsHandler implements IQueryHandler<CountReadings> {
+  private readonly counted = new LRUCache<string, { at: number; days: Promise<readonly ReadingsOfDay[]> }>({
+    max: KEPT,
+  });
+
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(STEADY_CLOCK) private readonly steady: Clock,
+  ) {}
+
+  execute({ workspaceId, livemode, since }: CountReadings): Promise<readonly ReadingsOfDay[]> {
+    const key = `${workspaceId} ${livemode} ${since}`;
+    const now = this.steady.now();
+    const known = this.counted.get(key);
+    if (known && now - known.at < KEPT_MS) return known.days;
+    const days = this.count(workspaceId, livemode, since);
+    this.counted.set(key, { at: now, days });
+    const forget = () => this.counted.delete(key);
+    days.then((found) => sumOf(found) < MANY && forget(), forget);
+    return days;
+  }
+
+  private async count(
+    workspaceId: string,
+    livemode: boolean,
+    since: string,
+  ): Promise<readonly ReadingsOfDay[]> {
+    const { rows } = await this.pool.query<{ day: string; readings: number }>(
+      `select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int as readings
+       from readings.reading
+       where workspace_id = $1 and ${livemode ? 'livemode' : 'not livemode'} and created_at >= $2
+       group by day order by day`,
+      [workspaceId, since],
+    );
+    return rows;
+  }
+}
+
+const sumOf = (days: readonly ReadingsOfDay[]): number =>
+  days.reduce((sum, { readings }) => sum + readings, 0);
