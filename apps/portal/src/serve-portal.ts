@@ -320,9 +320,13 @@ class Portal {
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     const principal = principalOf(session);
     const subject = rateSubject(principal);
+    const verify = async () => {
+      const present = await this.sessionOf(request);
+      return present && principalOf(present);
+    };
     const visit: Visit = {
       session,
-      api: new Api(this.call, principal, request.socket, request.get('x-forwarded-for')),
+      api: new Api(this.call, { principal, verify }, request.socket, request.get('x-forwarded-for')),
       queries: this.queries,
       commands: this.commands,
       texts: TEXTS[language],

@@ -1,6 +1,6 @@
 import type { AnyProblem, WebhookEndpoint } from '@reading-service/client';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
-import type { Principal } from '#platform/auth/authentication.js';
+import type { Insider } from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import type { InsideAnswer, InsideCall } from '#platform/http/in-process.js';
 
@@ -57,7 +57,7 @@ const PERSONAL = new Set(['input', 'externalId', 'metadata']);
 export class Api {
   constructor(
     private readonly call: (call: InsideCall) => Promise<InsideAnswer>,
-    private readonly principal: Principal,
+    private readonly insider: Insider,
     private readonly connection: InsideCall['connection'],
     /** Of the person's request, where proxies wrote it. */
     private readonly forwardedFor: string | undefined,
@@ -74,7 +74,7 @@ export class Api {
 
   /** A resource that the page shows with what may tell of a person: the record of the call says so. @throws ApiProblem */
   personal<T>(path: string): Promise<T> {
-    return this.json('GET', path, { isPersonal: this.principal.scopes.includes(PERSONS_SCOPE) });
+    return this.json('GET', path, { isPersonal: this.insider.principal.scopes.includes(PERSONS_SCOPE) });
   }
 
   /** @param path below `/api/v1`. @throws ApiProblem */
@@ -110,7 +110,7 @@ export class Api {
 
   private async json<T>(method: InsideCall['method'], path: string, options: SendOptions): Promise<T> {
     const { body } = await this.send(method, path, options);
-    const seesPersons = this.principal.scopes.includes(PERSONS_SCOPE);
+    const seesPersons = this.insider.principal.scopes.includes(PERSONS_SCOPE);
     return JSON.parse(body.toString('utf8') || 'null', (name, value: unknown) =>
       !seesPersons && PERSONAL.has(name) ? null : value,
     ) as T;
@@ -133,7 +133,7 @@ export class Api {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       isPersonal,
-      principal: this.principal,
+      insider: this.insider,
       connection: this.connection,
     });
     if (answer.status < 400) return answer;

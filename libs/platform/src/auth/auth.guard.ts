@@ -37,18 +37,26 @@ export class AuthGuard implements CanActivate {
     const accepts = acceptedBy(this.reflector, context);
     if (accepts === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const authenticate = () => this.authenticate(request, accepts ?? {});
-    await authenticate();
-    setStanding(request, authenticate);
+    const insider = insiderOf(request);
+    const credentials = () => this.verify(request);
+    const authenticate = (verify: typeof credentials) => this.authenticate(request, accepts ?? {}, verify);
+    await authenticate(insider ? async () => insider.principal : credentials);
+    setStanding(request, () => authenticate(insider?.verify ?? credentials));
     return true;
   }
 
-  private async authenticate(request: Request, accepts: NeededScopes): Promise<void> {
-    const principal =
-      insiderOf(request) ??
-      (await verifyCredentials(this.authenticator, request).catch((error: unknown) =>
-        this.unproved(error, request),
-      ));
+  private verify(request: Request): Promise<Principal | RefusedKey | null> {
+    return verifyCredentials(this.authenticator, request).catch((error: unknown) =>
+      this.unproved(error, request),
+    );
+  }
+
+  private async authenticate(
+    request: Request,
+    accepts: NeededScopes,
+    verify: () => Promise<Principal | RefusedKey | null>,
+  ): Promise<void> {
+    const principal = await verify();
     if (principal) setIdentified(request, principal);
     if (!principal || 'refusal' in principal) throw await this.unauthenticated(request, principal, accepts);
     setPrincipal(request, principal);

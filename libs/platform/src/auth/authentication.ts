@@ -58,7 +58,7 @@ type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
 /** What this process has found out of requests: no part of the message that a client sends. */
 const principals = new WeakMap<IncomingMessage, Principal>();
 const identities = new WeakMap<IncomingMessage, Identity>();
-const insiders = new WeakMap<IncomingMessage, Principal>();
+const insiders = new WeakMap<IncomingMessage, Insider>();
 const standings = new WeakMap<IncomingMessage, () => Promise<void>>();
 
 /**
@@ -81,11 +81,18 @@ export const setPrincipal = (request: IncomingMessage, principal: Principal): vo
 export const setIdentified = (request: IncomingMessage, caller: Identity): void =>
   void identities.set(request, caller);
 
-/** Lets this process call its own route as somebody whom it has verified. */
-export const setInsider = (request: IncomingMessage, principal: Principal): void =>
-  void insiders.set(request, principal);
+/** Somebody whom this process has verified, and for whom it calls its own routes. */
+export interface Insider {
+  readonly principal: Principal;
+  /** Verifies them again. `null`: they have ended. */
+  readonly verify: () => Promise<Principal | null>;
+}
 
-export const insiderOf = (request: IncomingMessage): Principal | undefined => insiders.get(request);
+/** Lets this process call its own route as somebody whom it has verified. */
+export const setInsider = (request: IncomingMessage, insider: Insider): void =>
+  void insiders.set(request, insider);
+
+export const insiderOf = (request: IncomingMessage): Insider | undefined => insiders.get(request);
 
 /** The authenticated caller, whether allowed or not; `null` when there is none. */
 export const identifiedAs = (request: IncomingMessage): Identity | null => identities.get(request) ?? null;

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { insiderOf } from '../auth/authentication.js';
-import { AddressBuckets } from '../rate-limit/address-buckets.js';
+import { LocalBuckets } from '../rate-limit/local-buckets.js';
 import { clientAddress } from '../rate-limit/address.js';
 import { rateLimited, ratePolicies, type RateSettings } from '../rate-limit/policies.js';
 import { sendProblem, type Problem } from './problem.js';
@@ -32,8 +32,8 @@ export const admissionOf = (request: Request): Admission | undefined => admissio
  */
 export const limitAddresses = (config: RateSettings): RequestHandler => {
   const policy = ratePolicies(config).public;
-  const buckets = new AddressBuckets(policy);
-  const probeBuckets = new AddressBuckets(PROBE_POLICY);
+  const buckets = new LocalBuckets(policy);
+  const probeBuckets = new LocalBuckets(PROBE_POLICY);
   const probed = new Map<string, { status: number; body: unknown; until: number }>();
   return (request, response, next) => {
     // The portal calls the API for a person whose own request was counted.

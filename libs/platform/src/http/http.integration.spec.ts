@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Insider } from '../auth/authentication.js';
 import { Problem, type FieldError } from './problem.js';
-import { httpUnderTest } from './testing/http-under-test.js';
+import { httpUnderTest, principal } from './testing/http-under-test.js';
 
-const { lines, http, post, refuse } = httpUnderTest();
+const { inside, lines, http, post, refuse } = httpUnderTest();
 const LINE = { text: 'a', amount: 1 };
 const SOUND = { locale: 'fr-FR', lines: [LINE, LINE] };
 
@@ -203,6 +204,13 @@ describe('a route', () => {
     refuse(() => new Problem('rate_limited'));
     expect((await held('ends.2')).status).toBe(429);
     refuse(() => null);
+  });
+
+  it('that held a request of this process for somebody asks them again, too', async () => {
+    const person = principal('session');
+    const held = async (verify: Insider['verify']) =>
+      (await inside({ method: 'GET', path: '/held', insider: { principal: person, verify } })).status;
+    expect([await held(async () => person), await held(async () => null)]).toEqual([200, 401]);
   });
 });
 

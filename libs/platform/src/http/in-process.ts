@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse, type RequestListener } from 'node:http
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setGivesPersonalData } from '../audit/personal-data.js';
-import { setInsider, type Principal } from '../auth/authentication.js';
+import { setInsider, type Insider } from '../auth/authentication.js';
 
 export interface InsideCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -13,8 +13,8 @@ export interface InsideCall {
   readonly body?: string;
   /** The caller shows personal data together with the answer: the read is recorded as one of these. */
   readonly isPersonal?: boolean;
-  /** Who calls: already verified. */
-  readonly principal: Principal;
+  /** Who calls. */
+  readonly insider: Insider;
   /** The person's own connection: its address is for the audit record, the port for links. */
   readonly connection: Pick<Socket, 'remoteAddress' | 'localPort'>;
 }
@@ -68,7 +68,7 @@ export const insideCaller =
     headers = {},
     body = '',
     isPersonal,
-    principal,
+    insider,
     connection,
   }: InsideCall): Promise<InsideAnswer> =>
     new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export const insideCaller =
       });
       Object.assign(request.headers, { host: 'inside', ...length, ...headers });
       request.complete = true;
-      setInsider(request, principal);
+      setInsider(request, insider);
       if (isPersonal) setGivesPersonalData(request);
       const response = new ServerResponse(request);
       response.assignSocket(socket);

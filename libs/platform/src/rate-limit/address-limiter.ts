@@ -4,7 +4,7 @@ import { Digester } from '../crypto/digest.js';
 import type { Problem } from '../http/problem.js';
 import { within } from '../async/within.js';
 import { clientAddress } from './address.js';
-import { AddressBuckets } from './address-buckets.js';
+import { LocalBuckets } from './local-buckets.js';
 import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
 import { ASKED_WITHIN_MS, RATE_POLICIES } from './rate-limit.guard.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -16,7 +16,7 @@ import { RateLimiter } from './rate-limiter.js';
 @Injectable()
 export class AddressLimiter {
   private readonly policy: RatePolicy;
-  private readonly here: AddressBuckets;
+  private readonly here: LocalBuckets;
 
   constructor(
     private readonly limiter: RateLimiter,
@@ -24,7 +24,7 @@ export class AddressLimiter {
     @Inject(RATE_POLICIES) policies: RatePolicies,
   ) {
     this.policy = policies.unauthenticated;
-    this.here = new AddressBuckets(this.policy);
+    this.here = new LocalBuckets(this.policy);
   }
 
   /** Counts one more request. @returns the refusal for an address that has sent too many, or null */

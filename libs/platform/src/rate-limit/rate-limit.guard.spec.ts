@@ -10,7 +10,12 @@ import type { RateLimiter } from './rate-limiter.js';
 const MANAGE = { name: 'manage', perMinute: 60, burst: 30 } as const;
 
 /** What passes the guard: the headers of the answer, and what was logged. */
-const pass = async (limiter: object, route: () => void, query: Readonly<Record<string, string>> = {}) => {
+const pass = async (
+  limiter: object,
+  route: () => void,
+  query: Readonly<Record<string, string>> = {},
+  times = 1,
+) => {
   const logged: unknown[] = [];
   const headers: Record<string, string> = {};
   const guard = new RateLimitGuard(
@@ -27,14 +32,20 @@ const pass = async (limiter: object, route: () => void, query: Readonly<Record<s
     getClass: () => Object,
     switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
   } as unknown as ExecutionContext;
-  expect(await guard.canActivate(context)).toBe(true);
-  return { logged, headers };
+  for (let time = 0; time < times; time += 1) expect(await guard.canActivate(context)).toBe(true);
+  return { logged, headers, next: () => guard.canActivate(context) };
 };
 
 it('A request passes when the buckets are away, and a line of the log names it', async () => {
   const away = { take: () => Promise.reject(new Error('away')) };
   const { logged } = await pass(away, () => undefined);
   expect(logged).toEqual([[{ requestId: 'req_unknown' }, expect.stringContaining('passes')]]);
+});
+
+it('As many requests pass without the buckets as one process lets through, since a caller may have slowed them', async () => {
+  const away = { take: () => Promise.reject(new Error('away')) };
+  const { next } = await pass(away, () => undefined, {}, MANAGE.burst);
+  await expect(next()).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
 it.each([

@@ -7,6 +7,7 @@ import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication
 import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
+import { LocalBuckets } from './local-buckets.js';
 import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
 import { RateLimiter, type RateVerdict } from './rate-limiter.js';
 
@@ -41,11 +42,13 @@ export const RateLimited = (name: RatePolicy['name'], tokens: Tokens = 1) =>
 
 /**
  * Limits the requests of a workspace in one mode across its keys and tokens, and reports its quota in the headers of
- * draft-ietf-httpapi-ratelimit-headers. When the buckets are unavailable, requests pass: the following steps need the
- * same database and report its outage themselves.
+ * draft-ietf-httpapi-ratelimit-headers. When the buckets do not answer in time, this process counts by itself: a caller's own
+ * load must not lift its limit, and an outage of the database is reported by the following steps, which need it, too.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
+  private readonly here = new Map<RatePolicy, LocalBuckets>();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
@@ -75,13 +78,22 @@ export class RateLimitGuard implements CanActivate {
   private async ask(request: Request, policy: RatePolicy, tokens: number): Promise<RateVerdict | null> {
     const subject = rateSubject(principalOf(request));
     const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
-    if (!verdict)
+    if (!verdict) {
+      const seconds = this.bucketsHere(policy).take(subject);
+      if (seconds > 0) throw rateLimited(policy, { retryAfterSeconds: seconds });
       this.log.warn(
         { requestId: requestIdOf(request) },
         'the rate limit could not be asked; the request passes',
       );
+    }
     if (!verdict?.allowed || tokens === 1) return verdict;
     return (await within(ASKED_WITHIN_MS, this.limiter.charge(subject, policy, tokens - 1))) ?? verdict;
+  }
+
+  private bucketsHere(policy: RatePolicy): LocalBuckets {
+    const buckets = this.here.get(policy) ?? new LocalBuckets(policy);
+    this.here.set(policy, buckets);
+    return buckets;
   }
 }
 

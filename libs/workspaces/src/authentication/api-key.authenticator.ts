@@ -8,6 +8,7 @@ import { Problem } from '#platform/http/problem.js';
 import { Notifications } from '#platform/postgres/notifications.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
+import { addressKey } from '#platform/rate-limit/address.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
 import { WrittenTogether } from '#platform/work/written-together.js';
 import { isWithin } from '../contracts/networks.js';
@@ -163,7 +164,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
     const { keyId, mode } = parsed;
-    const row = await this.row(keyId);
+    const row = await this.row(keyId, from);
     if (!row || row.mode !== mode || !isHashOf(row.hash, parsed)) return null;
     const expired = row.expiresAt !== null && row.expiresAt.getTime() <= this.clock.now();
     const identity = { workspaceId: row.workspaceId, actor: `apiKey:${keyId}` };
@@ -175,24 +176,28 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     return { ...identity, authMode: 'apiKey', mode, sees: [mode], scopes: row.scopes };
   }
 
-  private async row(keyId: string): Promise<ApiKeyRow | null> {
+  private async row(keyId: string, from: string | null): Promise<ApiKeyRow | null> {
     const now = this.steady.now();
     const cached = this.cache.get(keyId);
     if (cached && this.isFresh(cached.queriedAt, now)) return cached.row;
     const isKnown = cached !== undefined;
-    const first = await this.ask(keyId, isKnown);
+    const first = await this.ask(keyId, isKnown, from);
     // Once more is enough: that query follows the notification.
-    return first.isDropped ? (await this.ask(keyId, isKnown)).row : first.row;
+    return first.isDropped ? (await this.ask(keyId, isKnown, from)).row : first.row;
   }
 
   /** Joins the look-up in progress, or begins one. */
-  private async ask(keyId: string, isKnown: boolean): Promise<{ row: ApiKeyRow | null; isDropped: boolean }> {
+  private async ask(
+    keyId: string,
+    isKnown: boolean,
+    from: string | null,
+  ): Promise<{ row: ApiKeyRow | null; isDropped: boolean }> {
     const now = this.steady.now();
     const current = this.lookUps.get(keyId);
     const lookUp =
       current && this.isFresh(current.since, now)
         ? current
-        : { since: now, answer: this.lookUp(keyId, isKnown), isDropped: false };
+        : { since: now, answer: this.lookUp(keyId, isKnown, from), isDropped: false };
     this.lookUps.set(keyId, lookUp);
     const isLatest = (): boolean => this.lookUps.get(keyId) === lookUp;
     try {
@@ -215,7 +220,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     return now - since < CACHED_MS;
   }
 
-  private async lookUp(keyId: string, isKnown: boolean): Promise<Answer> {
+  private async lookUp(keyId: string, isKnown: boolean, from: string | null): Promise<Answer> {
     const since = this.steady.now();
     let queriedAt = since;
     const find = (): Promise<ApiKeyRow | null> => {
@@ -223,7 +228,9 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
       if (!isKnown && queriedAt - since > LONGEST_WAIT_MS) throw new LanesFull();
       return this.keys.find(keyId);
     };
-    const row = await (isKnown ? find() : this.lanes.run(async () => find()).catch(asProblem));
+    const row = await (isKnown
+      ? find()
+      : this.lanes.run(async () => find(), from && addressKey(from)).catch(asProblem));
     return { row, queriedAt };
   }
 }

@@ -18,7 +18,7 @@ import { Type } from 'class-transformer';
 import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
 import type { Request, Response } from 'express';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import request from 'supertest';
@@ -39,6 +39,7 @@ import { LOGGER } from '../../tokens.js';
 import { BodyPipe, type SelfChecking } from '../body.pipe.js';
 import { TakesLines } from '../json-body.interceptor.js';
 import { configureHttp } from '../configure-http.js';
+import { insideCaller, type InsideCall } from '../in-process.js';
 import { JsonBodyInterceptor } from '../json-body.interceptor.js';
 import { ProblemFilter } from '../problem.filter.js';
 import { Problem, type FieldError } from '../problem.js';
@@ -153,7 +154,7 @@ class SpecController {
   }
 }
 
-const principal = (authMode: 'apiKey' | 'bearer'): Principal => ({
+export const principal = (authMode: Principal['authMode']): Principal => ({
   authMode,
   mode: 'live',
   sees: ['live'],
@@ -242,8 +243,16 @@ export const httpUnderTest = (trustedProxies = 0) => {
     return (server.address() as AddressInfo).port;
   };
 
+  /** Calls a route as the process itself does. */
+  const inside = (call: Omit<InsideCall, 'connection'>) =>
+    insideCaller(app.getHttpAdapter().getInstance() as RequestListener)({
+      ...call,
+      connection: { remoteAddress: '127.0.0.1', localPort: 1 },
+    });
+
   return {
     listen,
+    inside,
     /** What the application logged. */
     lines,
     http,
