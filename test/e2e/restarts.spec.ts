@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '#platform/program-path.js';
-import { identify } from '../../apps/embedded/src/process-identity.js';
+import { identify } from '../../apps/embedded/src/processes.js';
 import {
   fixture,
   RECEIVER_SETTINGS,

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
-import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';

@@ -7,19 +7,19 @@ import { promisify } from 'node:util';
 import type { DataFolder } from '../../apps/embedded/src/data-folder.js';
 import type { Launched } from '../../apps/embedded/src/launched.js';
 import { LogFile } from '../../apps/embedded/src/log-file.js';
-import { databaseAccount } from '../../apps/embedded/src/postgres/account.js';
-import { findBinaries } from '../../apps/embedded/src/postgres/binaries.js';
-import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
+import {
+  databaseAccount,
+  databaseHome,
+  giveFolder,
+  socketFolder,
+} from '../../apps/embedded/src/postgres/account.js';
 import {
   databaseUrls,
   prepareEmbeddedDatabase,
   type DatabaseUrls,
 } from '../../apps/embedded/src/postgres/database.js';
-import { giveFolder } from '../../apps/embedded/src/postgres/give-folder.js';
-import { databaseHome } from '../../apps/embedded/src/postgres/home.js';
-import { launchServer } from '../../apps/embedded/src/postgres/server.js';
-import { socketFolder } from '../../apps/embedded/src/postgres/sockets.js';
-import type { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { ADMINISTRATOR, findBinaries, launchServer } from '../../apps/embedded/src/postgres/server.js';
+import type { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { until } from './integrator.js';
 import { startTcpProxy } from './start-tcp-proxy.js';
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectPath } from '#platform/project-path.js';
 import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
-import { databaseAccount } from '../../apps/embedded/src/postgres/account.js';
-import { databaseHome } from '../../apps/embedded/src/postgres/home.js';
+import { databaseAccount, databaseHome } from '../../apps/embedded/src/postgres/account.js';
 import { readJson, writePrivateJson } from '../../apps/embedded/src/private-file.js';
-import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
-import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
 import { preparedDataDir } from './prepared-data-dir.js';

@@ -9,8 +9,8 @@ import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-fo
 import { DiskRoom } from '../../apps/embedded/src/disk-room.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
-import { stockLog, type DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
-import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import type { DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
+import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { loadSecrets, writeOperatorKeys } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
 import { PATIENT } from './patience.js';
@@ -74,15 +74,11 @@ export const startStores = async (
   writeOperatorKeys(folder, secrets);
   const record = new ProcessRecord(folder.processes);
   const config = checkSettings(settings, secrets);
-  const known: { database?: DatabaseUrls } = {};
   const watched = {
     folder: folder.path,
     reserve: config.DISK_RESERVE_MIB * MEBIBYTE,
     say: () => undefined,
     onRoom: () => record.save(),
-    onShort: async (free: number) => {
-      if (known.database) await stockLog(known.database, free);
-    },
   };
   // As the embedded stack does.
   const disk = dataDir === undefined ? null : new DiskRoom(watched);
@@ -99,7 +95,6 @@ export const startStores = async (
       process.env['TEST_EVENT_STORE_COMMAND'],
     ),
   ]);
-  known.database = postgres.urls;
   const connections = {
     DATABASE_URL: postgres.urls.application,
     DATABASE_OWNER_URL: postgres.urls.owner,

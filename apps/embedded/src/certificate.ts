@@ -25,11 +25,10 @@ export interface CertificateRequest {
  * sign others.
  * @returns both in PEM
  */
-export const selfSignedCertificate = async ({
-  name,
-  from,
-  until,
-}: CertificateRequest): Promise<{ readonly cert: string; readonly key: string }> => {
+export const selfSignedCertificate = async (
+  request: CertificateRequest,
+): Promise<{ readonly cert: string; readonly key: string }> => {
+  const { name, from, until } = request;
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=${name}`,

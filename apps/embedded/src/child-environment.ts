@@ -7,11 +7,7 @@ import { settings, type Config } from '../../service/src/settings.js';
 /** Settings that the stack controls. Values from outside would point to other servers. */
 export const OWN_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL'] as const;
 
-export interface Connections {
-  readonly DATABASE_URL: string;
-  readonly DATABASE_OWNER_URL: string;
-  readonly EVENTSTORE_URL: string;
-}
+export type Connections = Readonly<Record<(typeof OWN_SETTINGS)[number], string>>;
 
 /** Issuer of the tokens that `ops token mint` signs. */
 const OWN_ISSUER = 'urn:reading-service:embedded';

@@ -1,8 +1,11 @@
-import { expect, it } from '@jest/globals';
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { checkSettings } from './child-environment.js';
 import { dataDirOf, openDataFolder } from './data-folder.js';
+import { portalStep } from './first-start.js';
+import { loadSecrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
@@ -24,4 +27,46 @@ it.each([
 it('An empty DATA_DIR counts as none, for the stack and for ops', () => {
   expect(dataDirOf({ DATA_DIR: '/srv/reading' })).toBe('/srv/reading');
   for (const environment of [{}, { DATA_DIR: '' }]) expect(dataDirOf(environment)).toBe(resolve('.data'));
+});
+
+const emptyFolder = () => openDataFolder(mkdtempSync(join(tmpdir(), 'secrets-')));
+
+describe('the secrets of a data folder', () => {
+  it('are generated once, private, and valid for the service', () => {
+    const folder = emptyFolder();
+    const secrets = loadSecrets(folder);
+    expect(loadSecrets(folder)).toEqual(secrets);
+    expect(statSync(folder.secrets).mode & 0o777).toBe(0o600);
+    expect(checkSettings({}, secrets).ENCRYPTION_KEYS).toEqual([{ id: 'k1', key: expect.any(Buffer) }]);
+  });
+
+  it('differ from folder to folder', () => {
+    expect(loadSecrets(emptyFolder())).not.toEqual(loadSecrets(emptyFolder()));
+  });
+
+  it.each(['are gone', 'are damaged'])('are not replaced when they %s and sealed data exists', (state) => {
+    const folder = emptyFolder();
+    loadSecrets(folder);
+    mkdirSync(folder.postgres);
+    if (state === 'are gone') rmSync(folder.secrets);
+    else writeFileSync(folder.secrets, '{"ENCRYPTION_KEYS":');
+    expect(() => loadSecrets(folder)).toThrow('cannot be read without it');
+  });
+
+  it('are overridden by keys in the environment', () => {
+    const key = `k2:${Buffer.alloc(32, 7).toString('base64')}`;
+    const config = checkSettings({ ENCRYPTION_KEYS: key }, loadSecrets(emptyFolder()));
+    expect(config.ENCRYPTION_KEYS.map(({ id }) => id)).toEqual(['k2']);
+  });
+
+  it('do not hide an invalid setting', () => {
+    expect(() => checkSettings({ PORT: 'three' }, loadSecrets(emptyFolder()))).toThrow('PORT');
+  });
+});
+
+it('The command for another link names the workspace and the data folder, so that it works as pasted', () => {
+  const stack = { folder: { path: "/srv/ada's data" } } as Parameters<typeof portalStep>[0];
+  expect(portalStep(stack, { workspaceId: 'ws_1', url: 'http://127.0.0.1:3000/portal/enter/t' })).toContain(
+    "\n  DATA_DIR='/srv/ada'\\''s data' npm run -s ops -- portal link --workspace ws_1\n",
+  );
 });

@@ -58,19 +58,13 @@ export const openDataFolder = (path: string): DataFolder => {
     // Under root, the database server runs as another user. It must be able to pass through the folder, but
     // not to list it.
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const part of [
-      folder.eventStore,
-      folder.eventStoreAccess,
-      folder.logs,
-      folder.keys,
-      folder.operators,
-    ])
+    const { eventStore, eventStoreAccess, logs, keys, operators } = folder;
+    for (const part of [eventStore, eventStoreAccess, logs, keys, operators])
       mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     // Below a read-only mount, Node reports the missing parent that it could not make: ENOENT.
-    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT')) {
+    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'))
       throw new StackError(`The data folder ${root} is not writable: choose another one with DATA_DIR.`);
-    }
     throw error;
   }
   return folder;
@@ -79,8 +73,7 @@ export const openDataFolder = (path: string): DataFolder => {
 /** Deletes an unused data folder and the database it links to. */
 export const removeDataFolder = (path: string): void => {
   const database = join(path, 'postgres');
-  if (existsSync(database) && lstatSync(database).isSymbolicLink()) {
+  if (existsSync(database) && lstatSync(database).isSymbolicLink())
     rmSync(realpathSync(database), { recursive: true, force: true });
-  }
   rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 };

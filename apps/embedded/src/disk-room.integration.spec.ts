@@ -17,7 +17,6 @@ it('A data folder that cannot be read for a moment ends neither the watch nor a 
     reserve: MORE_THAN_ANY_DISK,
     say: (line) => said.push(line),
     onRoom: () => undefined,
-    onShort: () => Promise.resolve(),
   });
   rmSync(folder, { recursive: true });
   expect(() => jest.advanceTimersByTime(5_000)).not.toThrow();

@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { programPath } from '#platform/program-path.js';
-import { newAccess } from './event-store-access.js';
+import { selfSignedCertificate } from './certificate.js';
 import type { DataFolder } from './data-folder.js';
-import { launch } from './launched.js';
+import { launch, type Launched } from './launched.js';
 import { listenOnce } from './listen-once.js';
 import { LogFile } from './log-file.js';
 import { EVENT_STORE_FLAGS, launchNode, type Announcement } from './node-service.js';
-import { otherEventStore } from './other-event-store.js';
-import type { ProcessRecord } from './process-record.js';
+import { writePrivateFile } from './private-file.js';
+import type { ProcessRecord } from './processes.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
 export interface EventStoreProcess {
@@ -29,26 +33,11 @@ interface Owner {
 export const startEventStore = (owner: Owner, command: string | undefined): Promise<EventStoreProcess> =>
   command === undefined ? startEmbeddedEventStore(owner) : startOther(owner, command);
 
-/** A restarted store keeps its port. */
-const startOther = async (
-  { folder, record, events, adopt }: Owner,
-  commandLine: string,
-): Promise<EventStoreProcess> => {
-  const log = new LogFile(folder.logs, 'event-store');
-  const port = await listenOnce(0, '127.0.0.1');
-  const { url, leads, ...store } = otherEventStore(commandLine, port, folder.eventStore);
-  const options = { name: 'event-store', environment: process.env, log, record, ...store };
-  const ready = async (): Promise<Announcement> => {
-    await leads();
-    return { event: 'listening', port };
-  };
-  const supervisor = new Supervisor(
-    { name: 'event-store', log, stopSignal: 'SIGTERM', launch: () => launch(options, ready) },
-    events,
-  );
+const supervised = ({ events, adopt }: Owner, log: LogFile, start: () => Launched<Announcement>) => {
+  const service = { name: 'event-store', log, stopSignal: 'SIGTERM', launch: start } as const;
+  const supervisor = new Supervisor(service, events);
   adopt(supervisor);
-  await supervisor.start();
-  return { supervisor, url };
+  return supervisor;
 };
 
 /**
@@ -56,40 +45,105 @@ const startOther = async (
  * its port. If another program has taken the port, clients do not send it the login, because that program
  * lacks the private key.
  */
-export const startEmbeddedEventStore = async ({
-  folder,
-  record,
-  events,
-  adopt,
-}: Owner): Promise<EventStoreProcess> => {
+export const startEmbeddedEventStore = async (owner: Owner): Promise<EventStoreProcess> => {
+  const { folder, record } = owner;
   const log = new LogFile(folder.logs, 'event-store');
-  const access = await newAccess(folder);
+  const access = await newAccess(folder.eventStoreAccess);
   let port = 0;
-  const supervisor = new Supervisor(
-    {
-      name: 'event-store',
-      log,
-      stopSignal: 'SIGTERM',
-      launch: () =>
-        launchNode(
-          programPath('embedded-event-store'),
-          {
-            name: 'event-store',
-            args: [
-              ...['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
-              ...['--tls-cert', access.certificate, '--tls-key', access.key, '--user-file', access.login],
-            ],
-            environment: process.env,
-            log,
-            record,
-            crashHint: `its data file is probably damaged; embedded-event-store verify --data ${folder.eventStore}`,
-          },
-          EVENT_STORE_FLAGS,
-        ),
-    },
-    events,
-  );
-  adopt(supervisor);
+  const supervisor = supervised(owner, log, () => {
+    const args = [
+      ...['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
+      ...['--tls-cert', access.certificate, '--tls-key', access.key, '--user-file', access.login],
+    ];
+    const crashHint = `its data file is probably damaged; embedded-event-store verify --data ${folder.eventStore}`;
+    const options = { name: 'event-store', args, environment: process.env, log, record, crashHint };
+    return launchNode(programPath('embedded-event-store'), options, EVENT_STORE_FLAGS);
+  });
   port = (await supervisor.start()).port ?? 0;
   return { supervisor, url: access.urlAt(port) };
+};
+
+/** Host name in the certificate, which clients verify. The store listens on 127.0.0.1 only. */
+const HOST = 'localhost';
+const LOGIN = 'reading-service';
+
+const DAY_MS = 86_400_000;
+/** A certificate is valid for one run of the stack, and a run can take arbitrarily long. */
+const VALID_MS = 10 * 365 * DAY_MS;
+
+/**
+ * Creates a certificate and a login. They are new at each start, so nothing must be kept, rotated or upgraded.
+ * @returns the files that make the event store require them, and the URL with which clients pass both
+ */
+const newAccess = async (folder: string) => {
+  const files = {
+    certificate: join(folder, 'server.crt'),
+    key: join(folder, 'server.key'),
+    login: join(folder, 'login'),
+  };
+  // The clock of a machine that sleeps may be set back.
+  const [from, until] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + VALID_MS)];
+  const { cert, key } = await selfSignedCertificate({ name: HOST, from, until });
+  const password = randomBytes(24).toString('base64url');
+  writePrivateFile(files.certificate, cert);
+  writePrivateFile(files.key, key);
+  writePrivateFile(files.login, `${LOGIN}:${password}\n`);
+  const trusted = encodeURIComponent(files.certificate);
+  return {
+    ...files,
+    urlAt: (port: number) => `esdb://${LOGIN}:${password}@${HOST}:${port}?tls=true&tlsCAFile=${trusted}`,
+  };
+};
+
+/** A restarted store keeps its port. */
+const startOther = async (owner: Owner, commandLine: string): Promise<EventStoreProcess> => {
+  const { folder, record } = owner;
+  const log = new LogFile(folder.logs, 'event-store');
+  const port = await listenOnce(0, '127.0.0.1');
+  const { url, leads, ...store } = otherEventStore(commandLine, port, folder.eventStore);
+  const options = { name: 'event-store', environment: process.env, log, record, ...store };
+  const ready = (): Promise<Announcement> => leads().then(() => ({ event: 'listening', port }));
+  const supervisor = supervised(owner, log, () => launch(options, ready));
+  await supervisor.start();
+  return { supervisor, url };
+};
+
+const POLL_MS = 50;
+
+/** The part of the answer to `GET /gossip` that shows whether a node takes appends. */
+const gossip = z.object({ members: z.array(z.object({ state: z.string(), isAlive: z.boolean() })) });
+
+/** A job in the background has no standard input of its own, hence the copy. */
+const WATCH_STANDARD_INPUT = 'exec 3<&0 </dev/null\n( cat <&3; kill -TERM $$ ) >/dev/null 2>&1 &\nexec 3<&-';
+
+/**
+ * An event store that a command line starts, in place of the embedded one. Fills in `{port}` and `{data}`, the absolute
+ * path of a folder. The store serves 127.0.0.1 without TLS and without a login, as EventStoreDB and KurrentDB do with
+ * `--insecure`. The shell gives its process to the store, so signals reach it. The store gets SIGTERM when its standard
+ * input closes.
+ */
+export const otherEventStore = (commandLine: string, port: number, data: string) => {
+  const filled = commandLine.replaceAll('{port}', String(port)).replaceAll('{data}', quoted(data));
+  return {
+    command: 'sh',
+    args: ['-c', `${WATCH_STANDARD_INPUT}\nexec ${filled}`],
+    port,
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    /** Resolves when the store has a leader. Never rejects. */
+    leads: async (): Promise<void> => {
+      while (!(await hasLeader(port))) await sleep(POLL_MS);
+    },
+  };
+};
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+const hasLeader = async (port: number): Promise<boolean> => {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/gossip`, { signal: AbortSignal.timeout(1_000) });
+    const { members } = gossip.parse(await answer.json());
+    return members.some(({ state, isAlive }) => isAlive && state === 'Leader');
+  } catch {
+    return false;
+  }
 };

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogFile } from './log-file.js';
-import type { ProcessRecord } from './process-record.js';
+import type { ProcessRecord } from './processes.js';
 
 const READY_WITHIN_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { identify, isRunning, type ProcessIdentity } from './process-identity.js';
+import { identify, isRunning, type ProcessIdentity } from './processes.js';
 import { readJson } from './private-file.js';
 import { hasCode, StackError } from './stack-error.js';
 
@@ -21,11 +21,10 @@ export const takeLock = (path: string, folder: string): (() => void) => {
         if (!hasCode(error, 'EEXIST')) throw error;
       }
       const holder = readHolder(path);
-      if (holder && isRunning(holder)) {
+      if (holder && isRunning(holder))
         throw new StackError(
           `Already running on ${folder} (process ${holder.pid}). Stop it first, or choose another DATA_DIR.`,
         );
-      }
       setAside(path, `${own}.stale`);
     }
     throw new StackError(`Another process is starting on ${folder}.`);

@@ -1,11 +1,31 @@
-import { ConfigError } from '#platform/config/load-config.js';
-import { banner, firstSteps, portalStep } from './banner.js';
+import { ConfigError, configHelp } from '#platform/config/load-config.js';
+import { settings } from '../../service/src/settings.js';
 import { OWN_SETTINGS } from './child-environment.js';
-import { HELP, parseArguments } from './command-line.js';
 import { dataDirOf } from './data-folder.js';
-import { demoPortalLink, openDemoWorkspace } from './first-start.js';
+import { banner, demoPortalLink, firstSteps, openDemoWorkspace, portalStep } from './first-start.js';
 import { Stack } from './stack.js';
 import { StackError } from './stack-error.js';
+
+const HELP = `Starts the whole service on this machine (Linux or macOS): PostgreSQL, event store, API and worker.
+
+  npm start
+
+Settings are environment variables. The stack's own settings:
+
+  DATA_DIR                           folder for all data [.data]
+  EMBEDDED_SKIP_DEMO_WORKSPACE       1: do not create a demo workspace on the first start [0]
+  EMBEDDED_EVENT_STORE_COMMAND       starts another event store in place of the embedded one: a command line with
+                                     {port} and {data}; it serves 127.0.0.1 without TLS and login
+  EMBEDDED_WITHOUT                   api, worker or api,worker: not started, for those who start them elsewhere, with
+                                     the settings in DATA_DIR/environment
+  EXIT_WITH_PARENT                   1: stop when standard input closes, for programs that start the stack [0]
+
+The stack sets DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself.
+It generates ENCRYPTION_KEYS and DIGEST_KEY on the first start.
+All other settings configure the service:
+
+${configHelp(settings)}
+`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -42,18 +62,16 @@ const run = async (): Promise<void> => {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
   if (process.env['EXIT_WITH_PARENT'] === '1') process.stdin.on('end', () => void stop(0)).resume();
-  for (const name of OWN_SETTINGS) {
+  for (const name of OWN_SETTINGS)
     if (process.env[name]) say(`${name} is ignored: the embedded stack sets it.`);
-  }
 
   try {
     const running = await stack.start();
-    const workspace =
-      process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await openDemoWorkspace(running);
+    const hasDemo = process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] !== '1';
+    const workspace = hasDemo ? await openDemoWorkspace(running) : undefined;
     say(banner(running, ((performance.now() - begin) / 1000).toFixed(1)));
     if (workspace) say(firstSteps(running, workspace));
-    const link =
-      process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await demoPortalLink(running);
+    const link = hasDemo ? await demoPortalLink(running) : undefined;
     if (link) say(portalStep(running, link));
   } catch (error) {
     // A signal during the start also makes it fail.
@@ -65,12 +83,10 @@ const run = async (): Promise<void> => {
   }
 };
 
-const wanted = parseArguments(process.argv.slice(2));
-if (wanted === 'help') {
-  process.stdout.write(HELP);
-} else if (wanted === 'start') {
-  await run();
-} else {
-  process.stderr.write(`Unknown argument ${wanted.unknown}; see --help.\n`);
+const args = process.argv.slice(2);
+const unknown = args.find((argument) => argument !== '--help' && argument !== '-h');
+if (unknown !== undefined) {
+  process.stderr.write(`Unknown argument ${unknown}; see --help.\n`);
   process.exitCode = 1;
-}
+} else if (args.length > 0) process.stdout.write(HELP);
+else await run();

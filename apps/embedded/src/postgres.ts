@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.js';
 import { LogFile } from './log-file.js';
-import { databaseAccount } from './postgres/account.js';
-import { findBinaries } from './postgres/binaries.js';
-import { ensureCluster, releaseCluster } from './postgres/cluster.js';
+import { databaseAccount, databaseHome, socketFolder } from './postgres/account.js';
 import { databaseUrls, prepareEmbeddedDatabase, type DatabaseUrls } from './postgres/database.js';
-import { databaseHome } from './postgres/home.js';
-import { launchServer } from './postgres/server.js';
-import { socketFolder } from './postgres/sockets.js';
-import type { ProcessRecord } from './process-record.js';
+import { ensureCluster, findBinaries, launchServer, releaseCluster } from './postgres/server.js';
+import type { ProcessRecord } from './processes.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
 const START_ATTEMPTS = 3;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hasCode } from './stack-error.js';
 
 /** Like `writePrivateFile`, for a value as JSON. */
@@ -10,11 +10,11 @@ export const writePrivateJson = (path: string, value: unknown): void =>
  * Writes a file that only the owner can read (mode 0600). The write is atomic and durable, even across a
  * power failure.
  */
-export const writePrivateFile = (path: string, text: string): void => {
+export const writePrivateFile = (path: string, text: string | Uint8Array): void => {
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
     renameSync(draft, path);
   } catch (error) {

@@ -29,11 +29,10 @@ export type Secrets = z.infer<typeof secretsFile>;
 export const loadSecrets = (folder: DataFolder): Secrets => {
   const stored = secretsFile.safeParse(readJson(folder.secrets));
   if (stored.success) return stored.data;
-  if (existsSync(folder.secrets) || existsSync(folder.postgres)) {
+  if (existsSync(folder.secrets) || existsSync(folder.postgres))
     throw new StackError(
       `${folder.secrets} is missing or damaged, and ${folder.path} cannot be read without it: restore the file, or start with an empty DATA_DIR.`,
     );
-  }
   const secrets: Secrets = {
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     DIGEST_KEY: randomBytes(32).toString('base64'),

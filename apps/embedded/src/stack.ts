@@ -1,5 +1,5 @@
+import { rmSync } from 'node:fs';
 import { programPath } from '#platform/program-path.js';
-import { appProcess } from './app-process.js';
 import {
   checkSettings,
   childEnvironment,
@@ -8,18 +8,18 @@ import {
   type Connections,
 } from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
-import { DiskRoom, makeRoomToStart } from './disk-room.js';
+import { DiskRoom, requireRoomToStart } from './disk-room.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
-import type { Announcement } from './node-service.js';
+import { LogFile } from './log-file.js';
+import { launchNode, type Announcement } from './node-service.js';
 import { startPostgres } from './postgres.js';
-import { stockLog, type DatabaseUrls } from './postgres/database.js';
-import { ProcessRecord } from './process-record.js';
-import { removeRuntimeFile, writeEnvironmentFile, writeRuntimeFile } from './runtime-file.js';
+import { writePrivateFile, writePrivateJsonIfRoom } from './private-file.js';
+import { ProcessRecord } from './processes.js';
 import { loadSecrets, writeOperatorKeys, type Secrets } from './secrets.js';
 import { StackError } from './stack-error.js';
-import type { SupervisorEvents } from './supervisor.js';
+import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
 /** Who stops together, and how long after the start of a stop a child that still runs is killed (ms). */
 const STOPS: readonly (readonly [readonly ChildName[], number])[] = [
@@ -29,7 +29,6 @@ const STOPS: readonly (readonly [readonly ChildName[], number])[] = [
   [['postgres'], 9_800],
 ];
 const LEAST_PATIENCE_MS = 200;
-const MEBIBYTE = 1024 * 1024;
 
 type ChildName = AppName | 'event-store' | 'postgres';
 /** The children that developers may run themselves, beside the stack. */
@@ -64,7 +63,6 @@ export class Stack {
   private folder?: DataFolder;
   private record?: ProcessRecord;
   private disk?: DiskRoom;
-  private database?: DatabaseUrls;
 
   constructor(private readonly options: StackOptions) {}
 
@@ -93,7 +91,7 @@ export class Stack {
   private async startAll(): Promise<RunningStack> {
     const { say } = this.options;
     const folder = (this.folder = openDataFolder(this.options.dataDir));
-    makeRoomToStart(folder.path);
+    requireRoomToStart(folder.path);
     const environment = {
       KEY_DIRECTORY: folder.keys,
       DISK_FOLDER: folder.path,
@@ -106,14 +104,11 @@ export class Stack {
     const record = (this.record = new ProcessRecord(folder.processes));
     this.disk = new DiskRoom({
       folder: folder.path,
-      reserve: config.DISK_RESERVE_MIB * MEBIBYTE,
+      reserve: config.DISK_RESERVE_MIB * 2 ** 20,
       say,
       onRoom: () => {
         record.save();
         this.publish();
-      },
-      onShort: async (free) => {
-        if (this.database) await stockLog(this.database, free);
       },
     });
     await record.endOrphans();
@@ -133,8 +128,11 @@ export class Stack {
 
     this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };
     this.publish();
-    if (names.length < APPS.length)
-      writeEnvironmentFile(folder.environment, settingsOf(withoutOperatorsSecrets(settings)));
+    if (names.length < APPS.length) {
+      // As Node's `--env-file` reads them. No value has a single quote.
+      const lines = Object.entries(settingsOf(withoutOperatorsSecrets(settings)));
+      writePrivateFile(folder.environment, lines.map(([name, value]) => `${name}='${value}'\n`).join(''));
+    }
     return this.running;
   }
 
@@ -152,7 +150,6 @@ export class Stack {
         this.options.environment['EMBEDDED_EVENT_STORE_COMMAND'] || undefined,
       ),
     ]);
-    this.database = postgres.urls;
     return {
       DATABASE_URL: postgres.urls.application,
       DATABASE_OWNER_URL: postgres.urls.owner,
@@ -168,10 +165,15 @@ export class Stack {
     environment: NodeJS.ProcessEnv,
   ): Promise<number | undefined> {
     const start = (name: AppName): Promise<Announcement> => {
-      const app = appProcess(name, programPath(name), folder, record, this.events(), () => ({
+      const log = new LogFile(folder.logs, name);
+      // Evaluated at every start: a restarted API keeps its port.
+      const own = () => ({
         ...withoutOperatorsSecrets(environment),
         ...(name === 'worker' && nextMetricsPort(environment['METRICS_PORT'])),
-      }));
+        EXIT_WITH_PARENT: '1',
+      });
+      const launch = () => launchNode(programPath(name), { name, args: [], environment: own(), log, record });
+      const app = new Supervisor({ name, log, stopSignal: 'SIGTERM', launch }, this.events());
       this.adopt(name, app);
       return app.start();
     };
@@ -195,16 +197,16 @@ export class Stack {
     };
   }
 
-  /** Writes the runtime file for `ops`. */
+  /**
+   * Writes how to reach the stack into `runtime.json`, for `ops` and other tools: `baseUrl`, process ids by name
+   * (`main`, `postgres`, `event-store`, `api`, `worker`), when it was started, and all settings as in an environment.
+   */
   private publish(): void {
     if (!this.running || !this.record || this.stopped) return;
     const { baseUrl, folder, environment } = this.running;
-    writeRuntimeFile(folder.runtime, {
-      baseUrl,
-      pids: { main: process.pid, ...this.record.pids() },
-      startedAt: this.startedAt.toISOString(),
-      environment: settingsOf(environment),
-    });
+    const pids = { main: process.pid, ...this.record.pids() };
+    const about = { baseUrl, pids, startedAt: this.startedAt.toISOString() };
+    writePrivateJsonIfRoom(folder.runtime, { ...about, ...settingsOf(environment) });
   }
 
   private async stopAll(): Promise<void> {
@@ -214,10 +216,8 @@ export class Stack {
       const remaining = Math.max(begin + withinMs - Date.now(), LEAST_PATIENCE_MS);
       await Promise.all(names.map(async (name) => this.children.get(name)?.stop(remaining)));
     }
-    if (this.running && this.folder) {
-      removeRuntimeFile(this.folder.runtime);
-      removeRuntimeFile(this.folder.environment);
-    }
+    if (this.running && this.folder)
+      for (const path of [this.folder.runtime, this.folder.environment]) rmSync(path, { force: true });
     this.releaseLock();
   }
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launch } from './launched.js';
 import { LogFile } from './log-file.js';
-import { identify } from './process-identity.js';
-import { ProcessRecord } from './process-record.js';
+import { identify, ProcessRecord } from './processes.js';
 import { Supervisor } from './supervisor.js';
 
 /**
@@ -31,6 +30,7 @@ const supervised = (script: () => string) => {
             command: '/bin/sh',
             args: ['-c', script()],
             environment: process.env,
+            crashHint: 'its file is damaged',
             log,
             record,
           },
@@ -60,13 +60,16 @@ const until = async (condition: () => boolean): Promise<void> => {
 const RUNS = 'echo ready; exec sleep 60';
 
 describe('a supervised child', () => {
-  it('is restarted when it dies', async () => {
+  it.each([
+    ['SIGKILL', 'killed by SIGKILL'],
+    ['SIGSEGV', 'killed by SIGSEGV: its file is damaged'],
+  ] as const)('is restarted when it ends by %s', async (signal, described) => {
     const { supervisor, pids, seen, log } = supervised(() => RUNS);
     await supervisor.start();
-    process.kill(pids[0]!, 'SIGKILL');
+    process.kill(pids[0]!, signal);
     await until(() => seen.restarts === 1);
     expect(identify(pids[1]!)).toBeDefined();
-    expect(seen.said).toEqual([`child ended (killed by SIGKILL); restarting it. Its log: ${log.path}`]);
+    expect(seen.said).toEqual([`child ended (${described}); restarting it. Its log: ${log.path}`]);
   });
 
   it('is given up after five restarts within a minute; the message has its name and log', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyWebhook } from '@reading-service/webhook-verifier';
 
 /** The members of a webhook body that a receiver needs. */
@@ -30,13 +31,14 @@ export interface Reply {
 /** The receiver's response, immediate or later; 204 by default. */
 export type Answer = (webhook: ReceivedWebhook) => Reply | Promise<Reply>;
 
+const POLL_MS = 20;
+
 /** A webhook receiver on this machine. It keeps all webhooks in order and verifies every signature. */
 export class Receiver {
   readonly received: ReceivedWebhook[] = [];
   /** The endpoint's `signingSecret`; set after the endpoint is created. */
   secret = '';
   answer: Answer = () => ({ status: 204 });
-  private readonly waiting = new Set<() => void>();
 
   private constructor(
     private readonly server: Server,
@@ -67,13 +69,10 @@ export class Receiver {
     withinMs: number,
     what = 'a webhook',
   ): Promise<ReceivedWebhook> {
-    const deadline = Date.now() + withinMs;
-    for (;;) {
+    for (const deadline = Date.now() + withinMs; ; await sleep(POLL_MS)) {
       const found = this.received.find(fits);
       if (found) return found;
-      const remaining = deadline - Date.now();
-      if (remaining <= 0) throw new Error(`${what} did not arrive within ${withinMs / 1000} s`);
-      await this.nextArrival(remaining);
+      if (Date.now() >= deadline) throw new Error(`${what} did not arrive within ${withinMs / 1000} s`);
     }
   }
 
@@ -81,18 +80,6 @@ export class Receiver {
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, 'close');
-  }
-
-  private nextArrival(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, withinMs);
-      this.waiting.add(wake);
-    });
   }
 
   private async take(request: IncomingMessage): Promise<Reply> {
@@ -108,7 +95,6 @@ export class Receiver {
       verified: isGenuine(rawBody, request.headers, this.secret),
     };
     this.received.push(webhook);
-    for (const wake of this.waiting) wake();
     return this.answer(webhook);
   }
 }

@@ -1,12 +1,31 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ReadingServiceClient } from '@reading-service/client';
+import { ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { openWorkspace } from '../first-start.js';
 import { ops } from '../ops.js';
 import type { RunningStack } from '../stack.js';
-import { people } from './people.js';
 import { Receiver } from './receiver.js';
+
+/** Two fictitious people, as bodies of POST /api/v1/readings. */
+const people: readonly CreateReading[] = [
+  {
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'fr-FR',
+    name: { firstNames: ['Élodie'], middleNames: ['Anne-Laure'], lastNames: ['Ferrand'] },
+    dateOfBirth: '1987-11-29',
+    grammaticalProfile: { subjectGender: 'feminine' },
+  },
+  {
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'en-US',
+    name: { firstNames: ['Marcus'], middleNames: ['Theo'], lastNames: ["O'Malley"] },
+    dateOfBirth: '1979-03-08',
+    grammaticalProfile: { subjectGender: 'masculine' },
+  },
+];
 
 const WITHIN_MS = 60_000;
 

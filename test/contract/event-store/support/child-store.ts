@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
-import { otherEventStore } from '../../../../apps/embedded/src/other-event-store.js';
+import { otherEventStore } from '../../../../apps/embedded/src/event-store-process.js';
 import { patient } from './patient.js';
 
 /** Command line of another event store, with `{port}` and `{data}`; without it, the specs start the embedded one. */

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { projectPath } from '#platform/project-path.js';
 import { databaseAccount } from './account.js';
-import { findBinaries } from './binaries.js';
-import { LOCALE_ARGUMENTS } from './cluster.js';
+import { findBinaries, LOCALE_ARGUMENTS } from './server.js';
 
 const compose = parse(readFileSync(projectPath('docker-compose.yml'), 'utf8'));
 const composeArguments: string = compose.services.postgres.environment.POSTGRES_INITDB_ARGS;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { listenOnce } from './listen-once.js';
-import { otherEventStore } from './other-event-store.js';
+import { otherEventStore } from './event-store-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), "other store's "));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { takeLock } from './lock.js';
+import { readJson } from './private-file.js';
+import { identify, ProcessRecord } from './processes.js';
+
+const newPath = (): string => join(mkdtempSync(join(tmpdir(), 'processes-')), 'file');
+
+const spawned: ChildProcess[] = [];
+const child = (command = 'sleep', ...args: string[]): number => {
+  const process = spawn(command, args.length > 0 ? args : ['60'], { stdio: 'ignore' });
+  spawned.push(process);
+  return process.pid!;
+};
+afterEach(() => spawned.splice(0).forEach((process) => process.kill('SIGKILL')));
+
+describe('the record of child processes', () => {
+  it.each([
+    ['ends at a signal', []],
+    ['ignores signals', ['/bin/sh', '-c', 'trap "" TERM; while :; do sleep 1; done']],
+  ])('lets a later run end an orphan that %s', async (_, command) => {
+    const path = newPath();
+    const pid = child(...command);
+    new ProcessRecord(path).add('worker', pid);
+    await new ProcessRecord(path).endOrphans();
+    expect(identify(pid)).toBeUndefined();
+    expect(readJson(path)).toEqual({});
+  });
+
+  it('does not touch another process with the same id', async () => {
+    const path = newPath();
+    const pid = child();
+    writeFileSync(path, JSON.stringify({ api: { pid, startedAt: 'long ago' } }));
+    await new ProcessRecord(path).endOrphans();
+    expect(identify(pid)).toBeDefined();
+  });
+
+  it('forgets a child that ended, but not its replacement', () => {
+    const record = new ProcessRecord(newPath());
+    const [first, second] = [child(), child()];
+    for (const pid of [first, second]) record.add('api', pid);
+    record.remove('api', first);
+    expect(record.pids()).toEqual({ api: second });
+    record.remove('api', second);
+    expect(record.pids()).toEqual({});
+  });
+});
+
+describe('the lock of a data folder', () => {
+  it('is refused while a running process holds it, and free after its release', () => {
+    const path = newPath();
+    const release = takeLock(path, '/data');
+    expect(() => takeLock(path, '/data')).toThrow(
+      `Already running on /data (process ${process.pid}). Stop it first, or choose another DATA_DIR.`,
+    );
+    release();
+    expect(existsSync(path)).toBe(false);
+    takeLock(path, '/data')();
+  });
+
+  it.each([
+    ['from a dead process', () => JSON.stringify({ pid: spawnSync('true').pid, startedAt: 'then' })],
+    ['from an earlier process with the id of another', () => `{"pid":${process.ppid},"startedAt":"before"}`],
+    ['when its file is truncated', () => '{"pid":'],
+  ])('is taken over %s', (_, text) => {
+    const path = newPath();
+    writeFileSync(path, text());
+    expect(() => takeLock(path, '/data')).not.toThrow();
+  });
+
+  it('is not taken over from another running process', () => {
+    const path = newPath();
+    writeFileSync(path, JSON.stringify(identify(process.ppid)));
+    expect(() => takeLock(path, '/data')).toThrow(`(process ${process.ppid})`);
+  });
+});
