@@ -89,15 +89,12 @@ describe('New files that belong together', () => {
       isPublic: name === 'public',
     }));
 
-  it('are for their owner alone, or for everybody', async () => {
-    await writeNewFiles(pair());
-    expect(pair().map(({ path: one }) => statSync(one).mode & 0o077)).toEqual([0, 0o044]);
-  });
-
-  it('are written into a folder that is missing, which only its owner may enter', async () => {
+  it('are for their owner alone, or for everybody, in a folder that only its owner may enter', async () => {
     const keys = join(folder, 'a', 'keys');
-    await writeNewFiles([{ path: join(keys, 'private'), text: 'secret', isPublic: false }]);
-    expect([readdirSync(keys), statSync(keys).mode & 0o777]).toEqual([['private'], 0o700]);
+    const files = pair().map((one) => ({ ...one, path: join(keys, one.text) }));
+    await writeNewFiles(files);
+    expect(files.map(({ path: one }) => statSync(one).mode & 0o077)).toEqual([0, 0o044]);
+    expect(statSync(keys).mode & 0o777).toBe(0o700);
   });
 
   it('are all written or none, so that the command can be repeated', async () => {

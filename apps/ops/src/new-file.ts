@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { OpsError } from './ops-error.js';
+import { OpsError } from './output.js';
 
 type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
 

@@ -40,7 +40,7 @@ describe('the output of the operator’s commands', () => {
     // full disk is told in one sentence of our own.
     expect(past.toSorted()).toEqual([
       'backup/list-erased.ts',
-      'commands/ledger/export.ts',
+      'commands/ledger/reports.ts',
       'main.ts',
       'output.ts',
       'run.ts',

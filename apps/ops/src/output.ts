@@ -1,13 +1,28 @@
 import type { Command } from 'commander';
+import type { Progress } from '#billing/contracts/index.js';
+import type { RebuildProgress } from '#event-sourcing/projections/rebuild.js';
 import { printable, printableLines } from '#platform/text/printable.js';
+
+/** A command that cannot do its work. Its message is one clear line for the operator; the exit code is 1. */
+export class OpsError extends Error {
+  override readonly name = 'OpsError';
+}
 
 /**
  * With `--json`, exactly one JSON value; without, text for people. Strangers' text reaches the terminal only as plain
  * text, without escape sequences or characters that hide or reorder their neighbours.
+ * @param isBad ends the command with exit code 1
  */
-export const print = (command: Command, value: object, text: string): void => {
+export const print = (
+  command: Command,
+  value: object,
+  text: string | readonly string[],
+  isBad = false,
+): void => {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  process.stdout.write(`${json ? printable(JSON.stringify(value, bigintAsText)) : printableLines(text)}\n`);
+  const lines = printableLines([text].flat().join('\n'));
+  process.stdout.write(`${json ? printable(JSON.stringify(value, bigintAsText)) : lines}\n`);
+  if (isBad) process.exitCode = 1;
 };
 
 /** Writes a note or a failure in one line to standard error. */
@@ -72,3 +87,38 @@ const block = (head: readonly string[], row: readonly (string | number)[]): stri
   const widest = Math.max(...head.map((title) => title.length));
   return head.map((title, column) => `${title.padEnd(widest)}  ${row[column]}`.trimEnd()).join('\n');
 };
+
+/** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
+export const withProgress = async <T>(
+  label: string,
+  work: (progress?: Progress) => Promise<T>,
+): Promise<T> => {
+  if (!process.stderr.isTTY) return work();
+  // Loaded only for a terminal.
+  const { SingleBar } = await import('cli-progress');
+  const bar = new SingleBar({
+    format: `${label} {bar} {percentage}% {eta_formatted}`,
+    clearOnComplete: true,
+  });
+  bar.start(1, 0);
+  try {
+    return await work((done, total) => {
+      bar.setTotal(total);
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
+};
+
+/** Steps of the bar of a rebuild. */
+const PARTS = 1_000;
+
+/** {@link withProgress} of a rebuild. */
+export const withRebuildProgress = <T>(
+  label: string,
+  work: (report: { readonly onProgress?: RebuildProgress }) => Promise<T>,
+): Promise<T> =>
+  withProgress(label, (progress) =>
+    work(progress ? { onProgress: ({ fraction }) => progress(Math.floor(fraction * PARTS), PARTS) } : {}),
+  );

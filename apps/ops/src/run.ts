@@ -3,8 +3,7 @@ import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
 import { faultOf } from '#platform/fault/fault.js';
 import { printableLines } from '#platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
-import { OpsError } from './ops-error.js';
-import { tell } from './output.js';
+import { OpsError, tell } from './output.js';
 
 const JSON_HELP = 'print one JSON value instead of text';
 

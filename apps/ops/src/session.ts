@@ -17,7 +17,7 @@ import { faultOf } from '#platform/fault/fault.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { dataDirOf } from '../../embedded/src/data-folder.js';
 import { settings, type Config } from '../../service/src/settings.js';
-import { OpsError } from './ops-error.js';
+import { OpsError } from './output.js';
 
 /**
  * Where the operator's commands connect: to the stores in the environment when DATABASE_URL is set, otherwise to the
@@ -143,3 +143,14 @@ export const withSession = async <T>(
     await within(CLOSE_WITHIN_MS, stop());
   }
 };
+
+/** {@link withSession} for one workspace; `null`: for all. @throws OpsError when there is no such workspace */
+export const withWorkspace = <T>(
+  workspaceId: string | null,
+  work: (session: Session) => Promise<T>,
+  whenUnknown?: string,
+): Promise<T> =>
+  withSession(async (session) => {
+    if (workspaceId !== null) await session.requireWorkspace(workspaceId);
+    return work(session);
+  }, whenUnknown);

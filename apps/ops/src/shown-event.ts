@@ -22,7 +22,7 @@ import { publicationEvents } from '#publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '#readings/contracts/index.js';
 import { webhookEndpointEvents } from '#webhooks/contracts/index.js';
 import { workspaceEvents } from '#workspaces/contracts/index.js';
-import { OpsError } from './ops-error.js';
+import { OpsError } from './output.js';
 
 const CATALOGUES: readonly EventCatalogue[] = [
   workspaceEvents,

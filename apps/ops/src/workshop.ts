@@ -6,7 +6,7 @@ import { REBUILDING_SESSION, Refused, type Workshop } from '#event-sourcing/proj
 import { openPool } from '#platform/postgres/pool.js';
 import { projectPath } from '#platform/project-path.js';
 import { PROJECTIONS } from '../../service/src/projections.js';
-import { OpsError } from './ops-error.js';
+import { OpsError } from './output.js';
 import { withSession, type Session } from './session.js';
 
 /** @throws OpsError when there is no projection of this name */

@@ -101,23 +101,15 @@ describe('the mirror of keys', () => {
     string,
   ];
   const reading = (readingId: string) => ({ readingId, workspaceId: 'ws_1' });
-  const listed = () => readMirror(folder, 'here').erased.map(({ readingId }) => readingId);
 
-  it('A mirror keeps what was erased, also when the log no longer has it', () => {
-    mirrorKeys(folder, 'here', NO_KEYS, [reading(A)]);
-    mirrorKeys(folder, 'here', NO_KEYS, [reading(B)]);
-    expect(listed()).toEqual([A, B]);
-  });
-
-  it('A mirror forgets an erasure that only a bad event listed', () => {
-    mirrorKeys(folder, 'here', NO_KEYS, [reading(A), reading(B)]);
-    mirrorKeys(folder, 'here', NO_KEYS, [], [B]);
-    expect(listed()).toEqual([A]);
-  });
-
-  it('A mirror forgets an id that no reading has, as earlier versions listed some', () => {
-    mirrorKeys(folder, 'here', NO_KEYS, [reading(A), reading('foo')]);
-    expect(listed()).toEqual([A]);
+  it.each([
+    ['keeps what was erased, also when the log no longer has it', [A], [B], [], [A, B]],
+    ['forgets an erasure that only a bad event listed', [A, B], [], [B], [A]],
+    ['forgets an id that no reading has', [A, 'foo'], [], [], [A]],
+  ])('A mirror %s', (_, first, second, notErased, wanted) => {
+    mirrorKeys(folder, 'here', NO_KEYS, first.map(reading));
+    mirrorKeys(folder, 'here', NO_KEYS, second.map(reading), notErased);
+    expect(readMirror(folder, 'here').erased.map(({ readingId }) => readingId)).toEqual(wanted);
   });
 
   describe('The keys in a mirror', () => {
@@ -204,22 +196,17 @@ describe('the data folder', () => {
     });
     afterEach(() => rmSync(parent, { recursive: true }));
 
-    it.each([['secrets.json'], ['event-store']])('replaces a data folder, which has %s', (...names) => {
+    const OTHER = /data has files.*no data folder/;
+    it.each([
+      ['a data folder', ['secrets.json'], [], /has data.*--replace/],
+      ['a part of one', ['event-store'], [], /has data.*--replace/],
+      ['nothing else', ['package.json'], [expect.stringMatching(OTHER)], OTHER],
+      ['nothing of a server', ['postgres', 'var'], [expect.stringMatching(OTHER)], OTHER],
+    ])('replaces %s, and only if told so: %j', (_, names, replacing, keeping) => {
       for (const name of names) mkdirSync(join(dataDir, name));
-      expect(embeddedObstacles(dataDir, true)).toEqual([]);
-      expect(embeddedObstacles(dataDir, false)).toEqual([expect.stringMatching(/has data.*--replace/)]);
+      expect(embeddedObstacles(dataDir, true)).toEqual(replacing);
+      expect(embeddedObstacles(dataDir, false)).toEqual([expect.stringMatching(keeping)]);
     });
-
-    it.each([['package.json'], ['postgres', 'var']])(
-      'replaces nothing else, such as a folder with %s',
-      (...names) => {
-        for (const name of names) mkdirSync(join(dataDir, name));
-        for (const replace of [true, false])
-          expect(embeddedObstacles(dataDir, replace)).toEqual([
-            expect.stringMatching(/data has files.*no data folder/),
-          ]);
-      },
-    );
 
     it('goes to the folder behind a link, on whose disk the new data belongs', () => {
       const link = join(parent, 'link');

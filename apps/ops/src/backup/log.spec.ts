@@ -21,12 +21,7 @@ const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEven
   ...more,
 });
 
-const setAside: SetAside = {
-  consumers: null,
-  by: 'operator:ada',
-  reason: 'bad',
-  at: '2026-04-04',
-};
+const setAside: SetAside = { consumers: null, by: 'operator:ada', reason: 'bad', at: '2026-04-04' };
 
 const storeOf = (...events: StoredEvent[]): EventStore =>
   ({

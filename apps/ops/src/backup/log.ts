@@ -16,7 +16,7 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { readingEvents } from '#readings/contracts/index.js';
-import { OpsError } from '../ops-error.js';
+import { OpsError } from '../output.js';
 import {
   describeFile,
   syncPath,

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { OpsError } from '../ops-error.js';
+import { OpsError } from '../output.js';
 
 /** Whether the file system, or PostgreSQL on it, has no room left. */
 export const isDiskFull = (error: unknown): boolean => {

@@ -1,11 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -13,7 +12,8 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isUuid } from '#platform/text/uuid.js';
-import { OpsError } from '../ops-error.js';
+import { writePrivateFile, writePrivateJson } from '../../../embedded/src/private-file.js';
+import { OpsError } from '../output.js';
 import { syncPath, type ErasedReading } from './manifest.js';
 
 /** Names the installation of a mirror, and the readings that were erased by the time of its last update. */
@@ -101,7 +101,7 @@ const writeNote = (
     updatedAt,
     erased: sorted(erased),
   };
-  writePrivate(join(folder, NOTE), `${JSON.stringify(value, null, 2)}\n`);
+  writePrivateJson(join(folder, NOTE), value);
   syncPath(folder);
 };
 
@@ -130,7 +130,7 @@ export const mirrorKeys = (
     chmodSync(path, 0o700);
   }
   writeNote(folder, installation, listed, new Date().toISOString());
-  if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
+  if (secretsFile !== null) writePrivateFile(join(folder, 'secrets.json'), readFileSync(secretsFile));
   const kept = keyDirectory === null ? [] : mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
   syncPath(folder);
   return kept;
@@ -144,7 +144,7 @@ const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): r
   for (const name of names) {
     // A key may be destroyed at this moment.
     const bytes = readIfThere(join(from, name));
-    if (bytes) writePrivate(join(to, name), bytes);
+    if (bytes) writePrivateFile(join(to, name), bytes);
   }
   // What the service destroys, it marks in its folder first. PostgreSQL alone proves nothing while the key is there.
   const isMarked = (epoch: string): boolean =>
@@ -162,12 +162,12 @@ const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): r
 
 /** Puts mirrored keys and secrets back. The targets must not exist, or be empty. */
 export const restoreKeys = (folder: string, { keyDirectory, secretsFile }: KeySources): void => {
-  if (secretsFile !== null) writePrivate(secretsFile, secretsIn(folder));
+  if (secretsFile !== null) writePrivateFile(secretsFile, secretsIn(folder));
   if (keyDirectory === null) return;
   if (!existsSync(join(folder, KEYS))) throw new OpsError(`${folder} lists erasures, and has no keys.`);
   mkdirSync(keyDirectory, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(join(folder, KEYS)))
-    writePrivate(join(keyDirectory, name), readFileSync(join(folder, KEYS, name)));
+    writePrivateFile(join(keyDirectory, name), readFileSync(join(folder, KEYS, name)));
   syncPath(keyDirectory);
 };
 
@@ -186,14 +186,6 @@ const readIfThere = (path: string): Buffer | undefined => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-};
-
-/** Atomic, durable, and readable by the owner only. */
-const writePrivate = (path: string, bytes: string | Buffer): void => {
-  const draft = `${path}.${randomUUID()}.draft`;
-  writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
-  syncPath(draft);
-  renameSync(draft, path);
 };
 
 const shred = (path: string): void => {

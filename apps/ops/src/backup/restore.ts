@@ -36,8 +36,7 @@ import { StackError } from '../../../embedded/src/stack-error.js';
 import type { SupervisorEvents } from '../../../embedded/src/supervisor.js';
 import { MODULES } from '../../../service/src/modules.js';
 import type { Config } from '../../../service/src/settings.js';
-import { OpsError } from '../ops-error.js';
-import { withProgress } from '../progress.js';
+import { OpsError, withProgress } from '../output.js';
 import { requireEmpty, restoreNode, runForLog, type NodeFolders } from './log.js';
 import { isDiskFull, syncPath, type ErasedReading, type Manifest } from './manifest.js';
 import { mergedReadings, recordErased, restoreKeys } from './mirror.js';
@@ -58,13 +57,11 @@ export const QUIET: SupervisorEvents = {
   onGivenUp: () => undefined,
 };
 
-interface Stoppable {
-  stop(withinMs: number): Promise<void>;
-}
+type Adopt = (one: { stop(withinMs: number): Promise<void> }) => void;
 
 /** Runs work with processes that it adopts, and stops them after it. */
-export const withProcesses = async <T>(work: (adopt: (one: Stoppable) => void) => Promise<T>): Promise<T> => {
-  const adopted: Stoppable[] = [];
+export const withProcesses = async <T>(work: (adopt: Adopt) => Promise<T>): Promise<T> => {
+  const adopted: Parameters<Adopt>[0][] = [];
   try {
     return await work((one) => void adopted.push(one));
   } finally {

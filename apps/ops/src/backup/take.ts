@@ -20,9 +20,7 @@ import { installationOf } from '#platform/crypto/installation.js';
 import { projectPath } from '#platform/project-path.js';
 import type { Config } from '../../../service/src/settings.js';
 import { requireEpochKeys } from '../commands/keys.js';
-import { OpsError } from '../ops-error.js';
-import { tell } from '../output.js';
-import { withProgress } from '../progress.js';
+import { OpsError, tell, withProgress } from '../output.js';
 import { copyNode, filesBelow, readLog, runForLog, type LogContents, type NodeFolders } from './log.js';
 import {
   describeFile,

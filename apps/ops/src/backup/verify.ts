@@ -14,37 +14,22 @@ import { openPool } from '#platform/postgres/pool.js';
 import { removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { startEmbeddedEventStore } from '../../../embedded/src/event-store-process.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
-import { OpsError } from '../ops-error.js';
-import { withProgress } from '../progress.js';
+import { OpsError, withProgress } from '../output.js';
 import { programFingerprint } from '../workshop.js';
 import { readLog } from './log.js';
 import { damagedFiles, isDiskFull, type LogFingerprint, type Manifest } from './manifest.js';
 import { buildDataFolder, QUIET, withProcesses, type OpenFolder } from './restore.js';
 import { differingTables, loadTables } from './tables.js';
 
-export interface BackupReport {
-  /** A sentence each; empty when the backup is sound. */
-  readonly findings: readonly string[];
-  /** What could not be compared here, a sentence each. */
-  readonly notCompared: readonly string[];
-  readonly tables: number;
-  readonly rows: number;
-  readonly events: number;
-  readonly projections: number;
-}
-
 const SILENT_LOG = { warn: () => undefined, error: () => undefined };
 
 /**
  * Checks every file against the manifest, then restores the backup into a scratch folder and compares: the rows of each
  * table, the log event by event, and every read model with one that is rebuilt from that log.
+ * @returns findings and what could not be compared here, a sentence each; without findings the backup is sound
  * @param scratch connection of an EventStoreDB that serves the restored files; an embedded backup needs none
  */
-export const verifyBackup = async (
-  backup: string,
-  manifest: Manifest,
-  scratch: string | null,
-): Promise<BackupReport> => {
+export const verifyBackup = async (backup: string, manifest: Manifest, scratch: string | null) => {
   const { tables } = manifest.postgres;
   const report = {
     tables: tables.length,

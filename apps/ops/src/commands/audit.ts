@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import ipaddr from 'ipaddr.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import type { AuditRecord } from '#platform/audit/audit-records.js';
 import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf, type Columns } from '../output.js';
+import { type Columns, OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
 import { parseInstant, parseUuid, wholeNumber } from './options.js';
 
@@ -22,27 +22,20 @@ interface Options {
   readonly before?: NonNullable<AuditFilter['before']>;
 }
 
-export const addAuditCommand = (audit: Command): void => {
+const addAuditCommand = (audit: Command): void => {
   audit
     .option('--reading <id>', 'requests that named this reading, including its creation', parseUuid)
     .option('--key <id>', 'requests with this API key', parseKey)
     .option('--subject <name>', 'requests with bearer tokens of this subject')
     .option('--workspace <id>', 'requests of this workspace')
-    .option(
-      '--address <address>',
-      'requests from this address, or from a network such as 203.0.113.0/24',
-      parseAddress,
-    )
+    .option('--address <address>', 'requests from this address or network', parseAddress)
     .option('--since <instant>', 'at this time or later', parseInstant)
     .option('--until <instant>', 'before this time', parseInstant)
     .option('--personal', 'only reads of personal data')
     .option('--refused', 'only refused requests')
     .option('--limit <n>', 'at most this many', wholeNumber, 100)
     .option('--before <cursor>', 'the value of `next` in the previous page', parseCursor)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal\n  ops audit --key Ab3dE6gH --since 2026-04-01 --json\n  ops audit --refused --since 2026-04-12T10:00:00Z',
-    )
+    .addHelpText('after', '\nExample:\n  ops audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal')
     .action(async ({ reading, key, subject, workspace, ...options }: Options, command: Command) => {
       if (key !== undefined && subject !== undefined)
         throw new OpsError('Choose --key or --subject, not both.');
@@ -60,17 +53,13 @@ export const addAuditCommand = (audit: Command): void => {
       });
       const shown = found.slice(0, options.limit);
       const last = found.length > options.limit ? shown.at(-1) : undefined;
-      const next = last ? `${new Date(last.at).toISOString()},${last.requestId}` : null;
-      const records = shown.map(({ at, requestId, ...record }) => ({
-        at: new Date(at).toISOString(),
-        requestId: `req_${requestId}`,
-        ...record,
-      }));
-      const losses = lost.map(({ since, until, requests }) => ({
-        since: new Date(since).toISOString(),
-        until: new Date(until).toISOString(),
-        requests,
-      }));
+      const next = last ? `${instant(last.at)},${last.requestId}` : null;
+      const records = shown.map(({ at, requestId, ...record }) => {
+        return { at: instant(at), requestId: `req_${requestId}`, ...record };
+      });
+      const losses = lost.map(({ since, until, requests }) => {
+        return { since: instant(since), until: instant(until), requests };
+      });
       const text = [
         records.length === 0 ? 'No records found.' : tableOf(records, COLUMNS),
         ...losses.map(
@@ -79,7 +68,7 @@ export const addAuditCommand = (audit: Command): void => {
         ),
         ...(next ? [`More: --before ${next}`] : []),
       ];
-      print(command, { records, next, losses }, text.join('\n'));
+      print(command, { records, next, losses }, text);
     });
 };
 
@@ -117,3 +106,6 @@ function parseCursor(text: string): NonNullable<AuditFilter['before']> {
   }
   return { at: Date.parse(at), requestId };
 }
+
+/** By the names of the commands. */
+export const commands = { audit: addAuditCommand };

@@ -6,8 +6,7 @@ import type { Manifest } from '../backup/manifest.js';
 import type { MirrorNote } from '../backup/mirror.js';
 import type { Restored } from '../backup/restore.js';
 import type { BackupPlan, LogSource } from '../backup/take.js';
-import { OpsError } from '../ops-error.js';
-import { print, tell } from '../output.js';
+import { OpsError, print, tell } from '../output.js';
 import { readConnection, withSession } from '../session.js';
 import { someText } from './options.js';
 
@@ -22,11 +21,7 @@ interface LogOptions {
 const addLogOptions = (command: Command, folder: string, does: string): Command =>
   command
     .option('--event-store-data <folder>', `servers: the ${folder}`, someText)
-    .option(
-      '--event-store-index <folder>',
-      'servers: its index folder; default: index in its data folder',
-      someText,
-    )
+    .option('--event-store-index <folder>', 'servers: its index folder; default: index in it', someText)
     .option('--event-store-command <command>', `servers: a command that ${does} the event store`, someText);
 
 const nodeOf = ({ eventStoreData, eventStoreIndex }: LogOptions): NodeFolders | null => {
@@ -47,17 +42,12 @@ interface BackupOptions extends LogOptions {
 }
 
 const BACKUP_HELP = `
-Takes PostgreSQL, then the event store, then the keys, while the service runs. Personal data in the backup is sealed; the
-keys go to a mirror of their own, which holds only the present keys. Put it on another disk, and never beside backups.
+Personal data in the backup is sealed; the keys go to a mirror of their own, which holds only the present keys. Put it on
+another disk, and never beside backups. Servers need one of --event-store-data and --event-store-command, which gets
+BACKUP_DIR.
 
-Servers (DATABASE_URL is set) need one of:
-  --event-store-data     the data folder of an EventStoreDB node, readable here
-  --event-store-command  a shell command that copies or snapshots the node; it gets BACKUP_DIR
-
-Examples:
-  ops backup --to /backups/2026-11-20 --keys-to /keys-mirror
-  ops backup --to /backups/2026-11-20 --without-keys --event-store-data /var/lib/eventstore
-  ops backup verify /backups/2026-11-20`;
+Example:
+  ops backup --to /backups/2026-11-20 --keys-to /keys-mirror`;
 
 export const addBackupCommands = (backup: Command): void => {
   backup
@@ -66,7 +56,7 @@ export const addBackupCommands = (backup: Command): void => {
     .option('--without-keys', 'the keys are mirrored by other means')
     .option(
       '--erased-to <folder>',
-      'without keys: where to list erased readings; default: erased beside the backup',
+      'without keys: where to list erased readings; default: beside it',
       someText,
     );
   addLogOptions(backup, 'data folder of an EventStoreDB node', 'backs up')
@@ -83,16 +73,11 @@ export const addBackupCommands = (backup: Command): void => {
         await checkBackup(session, own);
         return null;
       });
-      const unfinished = unfinishedBeside(plan.to);
-      if (unfinished.length > 0)
-        tell(
-          `Not finished, and no backups: ${unfinished.join(', ')}. Delete them when no backup is running.`,
-        );
+      const unfinished = unfinishedBeside(plan.to).join(', ');
+      if (unfinished !== '')
+        tell(`Not finished, and no backups: ${unfinished}. Delete them when no backup is running.`);
       const { to, mirror } = plan;
-      if (!answer) {
-        print(command, { to, outcome: 'not_taken' }, `Would back up to ${to}.`);
-        return;
-      }
+      if (!answer) return print(command, { to, outcome: 'not_taken' }, `Would back up to ${to}.`);
       const { postgres, eventStore } = answer;
       const { events, lastPosition } = eventStore.log;
       const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0);
@@ -174,8 +159,7 @@ const addVerify = (backup: Command): void => {
         ...findings,
         ...notCompared.map((what) => `Not compared: ${what}`),
       ];
-      print(command, { sound, ...report }, text.join('\n'));
-      if (!sound) process.exitCode = 1;
+      print(command, { sound, ...report }, text, !sound);
     });
 };
 
@@ -193,24 +177,15 @@ Stop the service first. The embedded stack is restored to DATA_DIR; it appears t
 DATABASE_URL set, the backup is loaded into that database (as DATABASE_OWNER_URL) and the data folder of a stopped
 EventStoreDB node.
 
-Readings that were erased after the backup stay erased: the mirror of keys lists them, or the folder erased beside the
-backups, and so does the old data.
-
-Examples:
-  ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run
-  DATA_DIR=/srv/reading ops restore --from /backups/2026-11-20 --keys /keys-mirror --replace
-  ops restore --from /backups/2026-11-20 --without-keys --event-store-data /var/lib/eventstore`;
+Example:
+  ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run`;
 
 export const addRestoreCommand = (restore: Command): void => {
   restore
     .requiredOption('--from <folder>', 'the backup', someText)
     .option('--keys <folder>', 'the mirror of keys', someText)
     .option('--without-keys', 'servers: the keys are where the service looks for them')
-    .option(
-      '--erased <folder>',
-      'without keys: the mirror that lists erased readings; default: erased beside the backup',
-      someText,
-    );
+    .option('--erased <folder>', 'without keys: the list of erased readings; default: beside it', someText);
   addLogOptions(restore, 'empty data folder of a stopped EventStoreDB node', 'restores')
     .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
     .option('--dry-run', 'show what would be restored and what is in the way, and change nothing')
@@ -222,14 +197,12 @@ export const addRestoreCommand = (restore: Command): void => {
       const restored = await (isEmbedded() ? onEmbedded : onServers)(from, manifest, options, list);
       const { takenAt } = manifest.postgres;
       if ('inTheWay' in restored) {
-        const text = planText(takenAt, restored).join('\n');
-        print(command, { outcome: 'not_restored', takenAt, ...restored }, text);
-        if (restored.inTheWay.length > 0) process.exitCode = 1;
-        return;
+        const value = { outcome: 'not_restored', takenAt, ...restored };
+        return print(command, value, planText(takenAt, restored), restored.inTheWay.length > 0);
       }
       const listedUntil = list.note?.updatedAt ?? takenAt;
       const value = { outcome: 'restored', takenAt, ...restored, listedUntil };
-      print(command, value, restoredText(takenAt, value, list.folder).join('\n'));
+      print(command, value, restoredText(takenAt, value, list.folder));
     });
 };
 
@@ -244,10 +217,8 @@ const soundManifest = async (from: string): Promise<Manifest> => {
       `The backup has a newer schema than this program (${newer[0]}): restore it with version ${manifest.program} or newer.`,
     );
   const [first, ...more] = damagedFiles(from, manifest);
-  if (first !== undefined)
-    throw new OpsError(
-      `The backup is damaged: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`,
-    );
+  const others = more.length > 0 ? ` (and ${more.length} more)` : '';
+  if (first !== undefined) throw new OpsError(`The backup is damaged: ${first}${others}`);
   return manifest;
 };
 
@@ -378,3 +349,6 @@ export const restoredText = (
     ...steps.map((step, index) => `  ${index + 1}. ${step}`),
   ];
 };
+
+/** By the names of the commands. */
+export const commands = { backup: addBackupCommands, restore: addRestoreCommand };

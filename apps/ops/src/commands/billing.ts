@@ -8,6 +8,7 @@ import {
   PLANS,
   PurchasePack,
   SubscribeToPlan,
+  type CorrectionEntry,
   type Effective,
   type PackId,
   type PlanId,
@@ -15,9 +16,8 @@ import {
   type SubscriptionSummary,
 } from '#billing/contracts/index.js';
 import { instant } from '#event-sourcing/core/clock.js';
-import { OpsError } from '../ops-error.js';
-import { print, tell } from '../output.js';
-import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import { OpsError, print, tell } from '../output.js';
+import { HARMLESS_TO_REPEAT, withWorkspace, type Session } from '../session.js';
 import { entryOf, KEY_OPTION, printProposal, propose } from './corrections.js';
 import { parseInstant, someText } from './options.js';
 
@@ -42,32 +42,26 @@ interface PlanOptions {
   readonly when?: string;
 }
 
-export const addPlanCommands = (plan: Command): void => {
-  plan
-    .command('subscribe')
-    .description('start a subscription and grant its first month, or change the plan from next month')
+/** The options of a subscription's start and of its change. */
+const addPlan = (group: Command, name: string, description: string): Command =>
+  group
+    .command(name)
+    .description(description)
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
-    .option('--approval <reference>', 'approval reference; required for access-local')
+    .option('--approval <reference>', 'approval reference; required for access-local');
+
+const addPlanCommands = (plan: Command): void => {
+  addPlan(
+    plan,
+    'subscribe',
+    'start a subscription and grant its first month, or change the plan from next month',
+  )
     .addHelpText('after', '\nExample:\n  ops plan subscribe --workspace ws_… --plan studio')
     .action((options: PlanOptions, command: Command) => subscribe(command, options, false));
-  plan
-    .command('change')
-    .description('change the plan of a subscription, or continue one that was cancelled and has not ended')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
+  addPlan(plan, 'change', 'change the plan, or continue a subscription that was cancelled and has not ended')
     .addOption(whenOption())
-    .option('--approval <reference>', 'approval reference; required for access-local')
-    .addHelpText(
-      'after',
-      `
-With --when now, the new plan grants its first month at once and is invoiced from today. Credits of the present month
-stay until they expire. The last change counts.
-
-Examples:
-  ops plan change --workspace ws_… --plan pro
-  ops plan change --workspace ws_… --plan pro --when now`,
-    )
+    .addHelpText('after', '\nExample:\n  ops plan change --workspace ws_… --plan pro --when now')
     .action((options: PlanOptions, command: Command) => subscribe(command, options, true));
   addCancel(plan);
   addShow(plan);
@@ -78,12 +72,14 @@ const subscribe = async (
   { workspace, plan, approval, when = 'period-end' }: PlanOptions,
   onlyChange: boolean,
 ): Promise<void> => {
-  const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
-    await requireWorkspace(workspace);
-    return commands.execute(
-      new SubscribeToPlan(workspace, planOf(plan), approval ?? null, by(), effective(when), onlyChange),
-    );
-  }, HARMLESS_TO_REPEAT);
+  const answer = await withWorkspace(
+    workspace,
+    ({ commands, by }) =>
+      commands.execute(
+        new SubscribeToPlan(workspace, planOf(plan), approval ?? null, by(), effective(when), onlyChange),
+      ),
+    HARMLESS_TO_REPEAT,
+  );
   if (answer.outcome === 'approval_required')
     throw new OpsError(`The plan ${plan} requires an approval reference: add --approval.`);
   if (answer.outcome === 'not_subscribed')
@@ -108,12 +104,6 @@ const describe = ({ plan, nextGrantAt, nextPlan, endsAt }: SubscriptionSummary):
     : `The plan ${plan} runs until ${nextGrantAt}, then ${nextPlan}.`;
 };
 
-interface CancelOptions {
-  readonly workspace: string;
-  readonly when: string;
-  readonly reference?: string;
-}
-
 const addCancel = (plan: Command): void => {
   plan
     .command('cancel')
@@ -121,20 +111,15 @@ const addCancel = (plan: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(whenOption())
     .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', someText)
-    .addHelpText(
-      'after',
-      `
-Until it takes effect, ops plan change withdraws it.
-
-Examples:
-  ops plan cancel --workspace ws_… --reference TICKET-9
-  ops plan cancel --workspace ws_… --when now`,
-    )
-    .action(async ({ workspace, when, reference }: CancelOptions, command: Command) => {
-      const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
-        await requireWorkspace(workspace);
-        return commands.execute(new CancelSubscription(workspace, by(), effective(when), reference ?? null));
-      }, HARMLESS_TO_REPEAT);
+    .addHelpText('after', '\nExample:\n  ops plan cancel --workspace ws_… --reference TICKET-9')
+    .action(async (options: { workspace: string; when: string; reference?: string }, command: Command) => {
+      const { workspace, when, reference = null } = options;
+      const answer = await withWorkspace(
+        workspace,
+        ({ commands, by }) =>
+          commands.execute(new CancelSubscription(workspace, by(), effective(when), reference)),
+        HARMLESS_TO_REPEAT,
+      );
       if (answer.outcome === 'book_not_open') throw noBook(workspace);
       if (answer.outcome === 'not_subscribed')
         throw new OpsError(`Workspace ${workspace} has no subscription. Nothing changed.`);
@@ -151,10 +136,9 @@ const addShow = (plan: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .addHelpText('after', '\nExample:\n  ops plan show --workspace ws_…')
     .action(async ({ workspace }: { workspace: string }, command: Command) => {
-      const subscription = await withSession(async ({ queries, requireWorkspace }) => {
-        await requireWorkspace(workspace);
-        return queries.execute(new GetSubscription(workspace));
-      });
+      const subscription = await withWorkspace(workspace, ({ queries }) =>
+        queries.execute(new GetSubscription(workspace)),
+      );
       print(command, { subscription }, subscription ? describe(subscription) : 'There is no subscription.');
     });
 };
@@ -165,33 +149,29 @@ interface OrderLine {
   readonly order: string;
 }
 
-const packOption = (): Option =>
-  new Option('--pack <pack>', 'the pack').choices(Object.keys(PACKS)).makeOptionMandatory();
-
-export const addPackCommands = (pack: Command): void => {
-  pack
-    .command('add')
-    .description('add a pack, once per order and pack in the whole installation')
+/** The options of a pack's purchase and of its refund. */
+const addOrderLine = (group: Command, name: string, description: string): Command =>
+  group
+    .command(name)
+    .description(description)
     .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(packOption())
-    .requiredOption('--order <reference>', 'the order that paid for it', someText)
-    .addHelpText(
-      'after',
-      `
-An order may have several packs. For the same pack twice, name the lines: INV-2026-0042/1, INV-2026-0042/2.
+    .addOption(new Option('--pack <pack>', 'the pack').choices(Object.keys(PACKS)).makeOptionMandatory())
+    .requiredOption('--order <reference>', 'the order that paid for it, and its line: INV-7/2', someText);
 
-Example:
-  ops pack add --workspace ws_… --pack sprint --order INV-2026-0042`,
-    )
+const addPackCommands = (pack: Command): void => {
+  addOrderLine(pack, 'add', 'add a pack, once per order and pack in the whole installation')
+    .addHelpText('after', '\nExample:\n  ops pack add --workspace ws_… --pack sprint --order INV-2026-42/1')
     .action(async (options: OrderLine, command: Command) => {
-      const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
-        await requireWorkspace(options.workspace);
-        return commands.execute(new PurchasePack(options.workspace, options.pack, options.order, by()));
-      }, HARMLESS_TO_REPEAT);
-      if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
+      const { workspace, pack: packId, order } = options;
+      const answer = await withWorkspace(
+        workspace,
+        ({ commands, by }) => commands.execute(new PurchasePack(workspace, packId, order, by())),
+        HARMLESS_TO_REPEAT,
+      );
+      if (answer.outcome === 'book_not_open') throw noBook(workspace);
       if (answer.outcome === 'other_workspace')
         throw new OpsError(
-          `Workspace ${answer.workspaceId} has the pack ${options.pack} of order ${options.order}. Nothing was added.`,
+          `Workspace ${answer.workspaceId} has the pack ${packId} of order ${order}. Nothing was added.`,
         );
       const said = answer.outcome === 'purchased' ? 'Added' : 'Already added';
       print(command, answer, `${said}; ${answer.available} credits available`);
@@ -200,30 +180,22 @@ Example:
 };
 
 const addRefund = (pack: Command): void => {
-  pack
-    .command('refund')
-    .description('propose to take back the unused credits of a pack, once; another operator approves it')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(packOption())
-    .requiredOption('--order <reference>', 'the order that paid for it', someText)
+  addOrderLine(
+    pack,
+    'refund',
+    'propose to take back the unused credits of a pack; another operator approves it',
+  )
     .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
     .option(...KEY_OPTION)
     .addHelpText(
       'after',
-      `
-Used credits stay used, and held ones stay held: their value is earned, not refunded. The answer says how many dollars
-are to be paid back. The order is the reference.
-
-Example:
-  ops pack refund --workspace ws_… --pack sprint --order INV-2026-0042 --reason "returned within 14 days"`,
+      '\nExample:\n  ops pack refund --workspace ws_… --pack flex --order INV-7 --reason INC-4',
     )
     .action(async (options: OrderLine & { key?: string; reason: string }, command: Command) => {
       const { workspace, pack: packId, order, reason } = options;
-      const proposal = await withSession(async (session) => {
-        await session.requireWorkspace(workspace);
-        const found = await session.queries.execute(
-          new FindReversible(workspace, { orderRef: order, pack: packId }),
-        );
+      const refund = async (session: Session) => {
+        const asked = new FindReversible(workspace, { orderRef: order, pack: packId });
+        const found = await session.queries.execute(asked);
         if (!found?.grant)
           throw new OpsError(`The book of ${workspace} has no pack ${packId} of order ${order}.`);
         const { grantId, unused, held, credits } = found.grant;
@@ -240,13 +212,13 @@ Example:
         const entries = [entryOf({ ...entry, grantId, reversesEventId: found.eventId })];
         const content = { scope: `${workspace}:${packId}`, reason, reference: order, entries };
         return propose(session, 'pack_refund', content, options.key);
-      }, HARMLESS_TO_REPEAT);
-      printProposal(command, proposal);
+      };
+      printProposal(command, await withWorkspace(workspace, refund, HARMLESS_TO_REPEAT));
     });
 };
 
 /** Corrections of a balance. Nobody books one alone: these commands propose, and another operator approves. */
-export const addCreditsCommands = (credits: Command): void => {
+const addCreditsCommands = (credits: Command): void => {
   addAdjust(credits);
   addReverse(credits);
 };
@@ -275,22 +247,12 @@ const addAdjust = (credits: Command): void => {
     .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
     .option(...REFERENCE)
     .option(...KEY_OPTION)
-    .addHelpText(
-      'after',
-      `
-The same reference is booked once, however often you repeat the command.
-
-Examples:
-  ops credits adjust --workspace ws_… --amount 20 --reason "outage of 3 April" --reference INC-42
-  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill withdrawn" --reverses bb8bebe9-…`,
-    )
+    .addHelpText('after', '\nExample:\n  ops credits adjust --workspace ws_… --amount 20 --reason INC-42')
     .action((options: Options & { reverses?: string }, command: Command) =>
       proposeEntry(command, options, async () => ({
         kind: 'adjustment',
         amount: options.amount!,
         reversesEventId: options.reverses ?? null,
-        grantId: null,
-        expiresAt: null,
       })),
     );
 };
@@ -302,23 +264,13 @@ const addReverse = (credits: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--event <id>', 'the entry: ops ledger statement --json shows ids')
     .option('--amount <credits>', 'a part of it, signed; default: all that is not reversed yet', parseAmount)
-    .option(
-      '--expires <instant>',
-      'day or instant at which credits that come back expire; default: never',
-      parseInstant,
-    )
+    .option('--expires <instant>', 'when credits that come back expire; default: never', parseInstant)
     .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
     .option(...REFERENCE)
     .option(...KEY_OPTION)
     .addHelpText(
       'after',
-      `
-All reversals of an entry together give or take at most its amount. Credits are taken back from the grant of the entry,
-and never below what is used or held. The value goes back to where it was: a sale becomes a refund to pay back, and a
-refunded reading was not earned.
-
-Example:
-  ops credits reverse --workspace ws_… --event bb8bebe9-… --reason "granted twice" --reference INC-42`,
+      '\nExample:\n  ops credits reverse --workspace ws_… --event bb8bebe9-… --reason INC-42',
     )
     .action((options: Options & { event: string; expires?: number }, command: Command) =>
       proposeEntry(command, options, async ({ queries }) => {
@@ -337,13 +289,8 @@ Example:
     );
 };
 
-interface Entry {
-  readonly kind: 'adjustment' | 'reversal';
-  readonly amount: number;
-  readonly reversesEventId: string | null;
-  readonly grantId: string | null;
-  readonly expiresAt: string | null;
-}
+type Entry = Pick<CorrectionEntry, 'amount'> &
+  Partial<CorrectionEntry> & { readonly kind: 'adjustment' | 'reversal' };
 
 const proposeEntry = async (
   command: Command,
@@ -351,15 +298,15 @@ const proposeEntry = async (
   find: (session: Session) => Promise<Entry>,
 ): Promise<void> => {
   const { workspace, reason, reference = `ops-${randomUUID()}` } = options;
-  const proposal = await withSession(async (session) => {
-    await session.requireWorkspace(workspace);
+  const work = async (session: Session) => {
     const { kind, ...entry } = await find(session);
     // Printed before it is recorded: if the connection breaks, the operator needs it to repeat the command.
     if (options.reference === undefined) tell(`Reference: ${reference}`);
     const entries = [entryOf({ workspaceId: workspace, reason, reference, ...entry })];
     return propose(session, kind, { scope: workspace, reason, reference, entries }, options.key);
-  }, `repeat the command with --reference ${reference} to propose it exactly once`);
-  printProposal(command, proposal);
+  };
+  const whenUnknown = `repeat the command with --reference ${reference} to propose it exactly once`;
+  printProposal(command, await withWorkspace(workspace, work, whenUnknown));
 };
 
 function parseAmount(text: string): number {
@@ -369,3 +316,6 @@ function parseAmount(text: string): number {
   }
   return amount;
 }
+
+/** By the names of the commands. */
+export const commands = { plan: addPlanCommands, pack: addPackCommands, credits: addCreditsCommands };

@@ -1,11 +1,12 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
+import { wholeFrom } from './options.js';
 import { parseZone } from './workspace.js';
 
-export const addConsoleCommand = (console: Command): void => {
+const addConsoleCommand = (console: Command): void => {
   console
-    .option('--port <port>', 'port on 127.0.0.1; default: a free one', parsePort, 0)
+    .option('--port <port>', 'port on 127.0.0.1; default: a free one', wholeFrom(1, 65_535), 0)
     .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
     .addHelpText(
       'after',
@@ -13,8 +14,7 @@ export const addConsoleCommand = (console: Command): void => {
 Only this machine reaches the pages. The link works once, within 60 seconds. The console ends with Ctrl-C, after 8 hours,
 or when nobody opens the link.
 
-Examples:
-  ops console
+Example:
   ops console --port 8500     then, elsewhere: ssh -L 8500:127.0.0.1:8500 <this machine>`,
     )
     .action(async ({ port, zone }: { port: number; zone: string }, command: Command) => {
@@ -36,8 +36,5 @@ Examples:
     });
 };
 
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65_535) throw new InvalidArgumentError('must be a port, 1 to 65535');
-  return port;
-}
+/** By the names of the commands. */
+export const commands = { console: addConsoleCommand };

@@ -15,8 +15,7 @@ import {
 } from '#billing/contracts/index.js';
 import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from '#billing/offline.js';
 import { writeNewFiles } from '../new-file.js';
-import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import { someText } from './options.js';
 
@@ -29,19 +28,23 @@ const OTHERS = 0o077;
 export const KEY_OPTION = ['--key <file>', 'your private key; default: OPERATOR_KEY_FILE'] as const;
 
 /** Corrections of credit books: one operator proposes, another one approves. */
-export const addCorrectionsCommands = (corrections: Command): void => {
+const addCorrectionsCommands = (corrections: Command): void => {
   corrections
     .command('list')
     .description('all corrections, newest first')
     .addHelpText('after', '\nExample:\n  ops corrections list')
     .action(async (_: object, command: Command) => {
       const found = await withSession(({ queries }) => queries.execute(new FindCorrections()));
-      const names = ['correction', 'status', 'kind', 'credits', 'reference', 'proposed by', 'approved by'];
-      const rows = found.map((one) => [
-        ...[one.correctionId, one.status, one.kind, one.credits, one.reference, one.proposedBy],
-        one.approvedBy ?? '',
-      ]);
-      print(command, { corrections: found }, rows.length === 0 ? 'There are none.' : table(names, rows));
+      const text = tableOf(found, {
+        correction: 'correctionId',
+        status: 'status',
+        kind: 'kind',
+        credits: 'credits',
+        reference: 'reference',
+        'proposed by': 'proposedBy',
+        'approved by': 'approvedBy',
+      });
+      print(command, { corrections: found }, found.length === 0 ? 'There are none.' : text);
     });
 
   corrections
@@ -60,13 +63,7 @@ export const addCorrectionsCommands = (corrections: Command): void => {
     .option('--yes', 'approve; without this, only show what would be approved')
     .addHelpText(
       'after',
-      `
-Look first, without --yes. Repeating the command is safe: it books what an interrupted run has left. Exit code 1 when a
-book refuses.
-
-Examples:
-  ops corrections approve 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f
-  ops corrections approve 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f --key ~/.keys/grace-private.pem --yes`,
+      '\nExample:\n  ops corrections approve 4f1c2e9d-… --key ~/.keys/grace-private.pem --yes',
     )
     .action(async (id: string, { key, yes }: { key?: string; yes?: true }, command: Command) => {
       const answer = await withSession(async (session) => {
@@ -80,8 +77,8 @@ Examples:
       const text = describeCorrection(answer.correction);
       if (answer.outcome === 'not_approved')
         return print(command, answer, `${text}\nTo approve it: ${approvalOf(answer.correction)}`);
-      print(command, answer, [text, ...answer.refusals.map((one) => `Not booked: ${one}.`)].join('\n'));
-      if (answer.refusals.length > 0) process.exitCode = 1;
+      const refused = answer.refusals.map((one) => `Not booked: ${one}.`);
+      print(command, answer, [text, ...refused], refused.length > 0);
     });
 
   corrections
@@ -190,11 +187,7 @@ export type Proposal = Awaited<ReturnType<typeof propose>>;
 export const printProposal = (command: Command, proposal: Proposal): void => {
   const { correction } = proposal;
   const next = `\nNothing is booked yet. Another operator approves it: ${approvalOf(correction)}`;
-  print(
-    command,
-    proposal,
-    `${describeCorrection(correction)}${correction.status === 'proposed' ? next : ''}`,
-  );
+  print(command, proposal, describeCorrection(correction) + (correction.status === 'proposed' ? next : ''));
 };
 
 /** An entry that only changes a balance. */
@@ -220,14 +213,17 @@ export const describeCorrection = (correction: Correction): string => {
     ...(approvedBy === null ? [] : [`Approved by ${approvedBy}`]),
     ...(rejected === null ? [] : [`Rejected: ${rejected}`]),
     '',
-    table(
-      ['workspace', 'credits', 'US dollars', 'grant', 'expires', 'reverses', 'reference', 'booked', 'reason'],
-      entries.map((one) => [
-        ...[one.workspaceId, one.amount, one.value ? dollars(-one.value.cents) : '', one.grantId ?? ''],
-        ...[one.expiresAt ?? '', one.reversesEventId ?? '', one.reference, one.booked ? 'yes' : 'no'],
-        one.reason,
-      ]),
-    ),
+    tableOf(entries, {
+      workspace: 'workspaceId',
+      credits: 'amount',
+      'US dollars': ({ value }) => value && dollars(-value.cents),
+      grant: 'grantId',
+      expires: 'expiresAt',
+      reverses: 'reversesEventId',
+      reference: 'reference',
+      booked: ({ booked }) => (booked ? 'yes' : 'no'),
+      reason: 'reason',
+    }),
     ...entries.flatMap(({ value }) =>
       value?.as === 'refunds' ? [`US dollars to pay back for ${value.of}: ${dollars(value.cents)}`] : [],
     ),
@@ -235,3 +231,6 @@ export const describeCorrection = (correction: Correction): string => {
 };
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);
+
+/** By the names of the commands. */
+export const commands = { corrections: addCorrectionsCommands };

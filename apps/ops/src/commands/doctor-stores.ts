@@ -67,11 +67,9 @@ export interface Check {
   readonly run: (session: Session) => Promise<Verdict | readonly Verdict[]>;
 }
 
-export const check = (name: string, needs: readonly Store[], run: Check['run']): Check => ({
-  name,
-  needs,
-  run,
-});
+export const check = (name: string, needs: readonly Store[], run: Check['run']): Check => {
+  return { name, needs, run };
+};
 
 export const POSTGRES = ['postgres'] as const;
 export const EVENTS = ['event store'] as const;
@@ -329,9 +327,8 @@ const checkTables = async ({ pool, store, config }: Session): Promise<readonly V
         : faults > byHand.length
           ? 'ops projections restore --all'
           : '';
-  return [
-    failure(said, [advice, ...byHand.map(wayOutByHand)].filter(Boolean).join('; then: '), 'table_missing'),
-  ];
+  const ways = [advice, ...byHand.map(wayOutByHand)].filter(Boolean).join('; then: ');
+  return [failure(said, ways, 'table_missing')];
 };
 
 /** The rows of an operational table are nowhere else: no command replaces it. */

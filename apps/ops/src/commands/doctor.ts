@@ -55,7 +55,7 @@ export const CHECKS: readonly Check[] = [
   check('deliveries', POSTGRES, (session) => checkDeliveries(session)),
   check('balances', BOTH, (session) => checkBalances(session)),
   check('holds', POSTGRES, (session) => checkHolds(session)),
-  check('batches', BOTH, (session) => checkBatches(session)),
+  check('batches', BOTH, ({ queries, config }) => checkBatches(queries, config.READING_TIMEOUT_MS)),
   check('retention', POSTGRES, (session) => checkRetention(session)),
   check('documents', POSTGRES, ({ pool }) => checkDocuments(pool)),
   check('publications', POSTGRES, ({ pool, time }) => checkPublications(pool, time)),
@@ -64,18 +64,17 @@ export const CHECKS: readonly Check[] = [
   DISK,
 ];
 
-export const addDoctorCommand = (doctor: Command): void => {
+const addDoctorCommand = (doctor: Command): void => {
   doctor
-    .addHelpText('after', '\nExamples:\n  ops doctor\n  ops doctor --json | jq .failures')
+    .addHelpText('after', '\nExample:\n  ops doctor --json | jq .failures')
     .action(async (_: object, command: Command) => {
       // Missing settings are reported as such, not as a failed check.
       readConnection(process.env);
       const findings = await withSession((session) => examineAll(session));
       const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
       const [failures, warnings] = [count('failure'), count('warning')];
-      const text = [...findings.map(line), '', `${failures} failures, ${warnings} warnings`].join('\n');
-      print(command, { healthy: failures === 0, failures, warnings, findings }, text);
-      if (failures > 0) process.exitCode = 1;
+      const text = [...findings.map(line), '', `${failures} failures, ${warnings} warnings`];
+      print(command, { healthy: failures === 0, failures, warnings, findings }, text, failures > 0);
     });
 };
 
@@ -226,15 +225,8 @@ const checkParked = async ({ pool, store }: Session): Promise<readonly Verdict[]
   const parked = (await stoppedStreams(pool)).filter(({ state }) => state === 'parked');
   if (parked.length === 0) return [ok('none')];
   const causes = [...new Set(parked.map(({ cause }) => cause))].slice(0, MOST);
-  return Promise.all(
-    causes.map((cause) =>
-      parkedBecause(
-        store,
-        cause,
-        parked.filter((one) => one.cause === cause),
-      ),
-    ),
-  );
+  const of = (cause: string) => parked.filter((one) => one.cause === cause);
+  return Promise.all(causes.map((cause) => parkedBecause(store, cause, of(cause))));
 };
 
 /** What a view of money says when its row was deleted. */
@@ -267,12 +259,10 @@ const checkSetAside = async ({ store }: Session): Promise<readonly Verdict[]> =>
   const unreadable = register.unreadable().slice(0, MOST);
   return [
     ok(`readers pass over ${register.all().length} events`),
-    ...unreadable.map((entry) =>
-      failure(
-        `${placeText(entry)} (${entry.type}) is no decision and has no effect`,
-        wayAround(placeText(entry)),
-      ),
-    ),
+    ...unreadable.map((entry) => {
+      const said = `${placeText(entry)} (${entry.type}) is no decision and has no effect`;
+      return failure(said, wayAround(placeText(entry)));
+    }),
   ];
 };
 
@@ -404,14 +394,12 @@ const holdsOf = async ({ queries, config }: Session, livemode: boolean): Promise
 const LOOKED_AT_WITHIN_MS = 3_600_000;
 
 /** Batches whose customers wait in vain for `batch.ended`: a reading of theirs does not end. */
-export const checkBatches = async ({
-  queries,
-  config,
-}: Pick<Session, 'queries'> & {
-  readonly config: Pick<Session['config'], 'READING_TIMEOUT_MS'>;
-}): Promise<Verdict> => {
+export const checkBatches = async (
+  queries: Session['queries'],
+  readingTimeoutMs: number,
+): Promise<Verdict> => {
   const { count, oldest } = await queries.execute(
-    new FindOpenBatches(config.READING_TIMEOUT_MS + 2 * LOOKED_AT_WITHIN_MS),
+    new FindOpenBatches(readingTimeoutMs + 2 * LOOKED_AT_WITHIN_MS),
   );
   if (oldest === null) return ok('none open for longer than its readings may take');
   const { batchId, workspaceId, waitsFor } = oldest;
@@ -564,3 +552,6 @@ const checkSecrets = async (pool: Pool): Promise<Verdict> => {
         'Ask the customer to rotate the secret (POST /api/v1/webhooks/{endpointId}/rotate-secret): what waits is then sent.',
       );
 };
+
+/** By the names of the commands. */
+export const commands = { doctor: addDoctorCommand };

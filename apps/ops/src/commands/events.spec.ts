@@ -78,6 +78,4 @@ describe('the story of a reading', () => {
       '  webhooks->>we_1: reading.completed (succeeded, 2 attempts)',
     ]);
   });
-
-  it('of nothing is nothing', () => expect(tellStory([])).toEqual([]));
 });

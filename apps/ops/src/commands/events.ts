@@ -6,8 +6,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '#webhooks/contracts/index.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf, type Columns } from '../output.js';
+import { type Columns, OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
 import { parseInstant } from './options.js';
 
@@ -19,25 +18,13 @@ interface Options {
 }
 
 /** Everything that happened to one reading or request, across modules. */
-export const addEventsCommand = (events: Command): void => {
+const addEventsCommand = (events: Command): void => {
   events
-    .option(
-      '--reading <id>',
-      'every event about this reading: its own, its publication’s, its credits’, and its webhook deliveries',
-    )
+    .option('--reading <id>', 'every event about this reading, in all modules, and its deliveries')
     .option('--correlation <id>', 'every event with this correlation id; reads the log')
     .option('--since <instant>', 'with --correlation: how far back to read the log', parseInstant)
-    .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'mermaid', 'json']).default('table'),
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  ops events --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11
-  ops events --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --format mermaid > story.mmd
-  ops events --correlation req_… --since 2026-04-12 --format json`,
-    )
+    .addOption(new Option('--format <format>').choices(['table', 'mermaid', 'json']).default('table'))
+    .addHelpText('after', '\nExample:\n  ops events --reading 7f9c24e8-… --format mermaid > story.mmd')
     .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
       if ((reading === undefined) === (correlation === undefined))
         throw new OpsError('Choose either --reading <id> or --correlation <id>.');
@@ -190,3 +177,6 @@ export const drawStory = (
 
 /** `apiKey:Ab3d` is drawn as `apiKey`. */
 export const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';
+
+/** By the names of the commands. */
+export const commands = { events: addEventsCommand };

@@ -21,15 +21,20 @@ import {
   type ApiKeySummary,
   type KeyRefusal,
 } from '#workspaces/contracts/index.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf, tell, type Columns } from '../output.js';
-import { HARMLESS_TO_REPEAT, readConnection, withSession, type Session } from '../session.js';
+import { type Columns, OpsError, print, tableOf, tell } from '../output.js';
+import { HARMLESS_TO_REPEAT, readConnection, withSession, withWorkspace, type Session } from '../session.js';
 import { scopesAmong, someText, wholeFrom, wholeNumber } from './options.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
 const LONGEST_OVERLAP_SECONDS = 604_800;
 const DAY_SECONDS = 86_400;
 const SHOWN_ONCE = 'Store it now, it is not shown again:';
+
+/** One key, and its workspace while no worker has processed it. */
+interface Named {
+  readonly key: string;
+  readonly workspace?: string;
+}
 
 interface IssueOptions {
   readonly workspace: string;
@@ -40,32 +45,21 @@ interface IssueOptions {
   readonly expires?: string;
 }
 
-export const addKeyCommands = (key: Command): void => {
+const addKeyCommands = (key: Command): void => {
   key
     .command('issue')
     .description('issue an API key; it is shown only once')
     .requiredOption('--workspace <id>', 'the workspace it belongs to')
     .option('--label <text>', 'what it is for', parseLabel)
-    .addOption(
-      new Option('--mode <mode>', 'live, or test: its readings cost test credits')
-        .choices(MODES)
-        .default('live'),
-    )
+    .addOption(new Option('--mode <mode>', 'test: readings cost test credits').choices(MODES).default('live'))
     .option(
       '--scopes <list>',
       `comma-separated: ${WRITABLE_SCOPES.join(' ')}; default: all but erasure, keys:write and portal:write`,
       (text: string) => expandScopes(scopesAmong(WRITABLE_SCOPES)(text)),
     )
-    .option(
-      '--network <cidr>',
-      'a network that it works from; repeat it for more; default: everywhere',
-      addNetwork,
-    )
+    .option('--network <cidr>', 'a network that it works from, repeatable; default: everywhere', addNetwork)
     .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseExpiry)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z\n  ops key issue --workspace ws_… --mode test --scopes readings:read,readings:write --network 203.0.113.0/24',
-    )
+    .addHelpText('after', '\nExample:\n  ops key issue --workspace ws_… --label production --mode test')
     .action(async (options: IssueOptions, command: Command) => {
       const { workspace, label = null, mode, scopes = null, network = null, expires = null } = options;
       const issued = await withSession(async (session) => {
@@ -85,16 +79,18 @@ export const addKeyCommands = (key: Command): void => {
     .option('--limit <n>', 'at most this many', wholeNumber, 100)
     .option('--after <cursor>', 'the value of `next` in the previous page', parseCursor)
     .addHelpText('after', '\nExample:\n  ops key list --workspace ws_… --limit 20')
-    .action(async ({ workspace, limit, after }: ListOptions, command: Command) => {
-      const found = await withSession(async ({ queries, requireWorkspace }) => {
-        await requireWorkspace(workspace);
-        return queries.execute(new ListApiKeys(workspace, limit + 1, after ?? null));
-      });
+    .action(async (options: { workspace: string; limit: number; after?: Cursor }, command: Command) => {
+      const { workspace, limit, after } = options;
+      const found = await withWorkspace(workspace, ({ queries }) =>
+        queries.execute(new ListApiKeys(workspace, limit + 1, after ?? null)),
+      );
       const keys = found.slice(0, limit);
       const last = found.length > limit ? keys.at(-1) : undefined;
       const next = last ? `${last.issuedAt},${last.keyId}` : null;
-      const text = tableOf(keys, COLUMNS);
-      print(command, { keys, next }, next ? `${text}\n\nMore: --after ${next}` : text);
+      print(command, { keys, next }, [
+        tableOf(keys, COLUMNS),
+        ...(next ? ['', `More: --after ${next}`] : []),
+      ]);
     });
   key
     .command('rotate')
@@ -103,12 +99,12 @@ export const addKeyCommands = (key: Command): void => {
     .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option(
       '--overlap <seconds>',
-      `how long the previous key still works, 0 to ${LONGEST_OVERLAP_SECONDS}; 0 revokes it`,
+      'how long the previous key still works; 0 revokes it',
       wholeFrom(0, LONGEST_OVERLAP_SECONDS),
       DAY_SECONDS,
     )
     .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
-    .action(async (options: { key: string; workspace?: string; overlap: number }, command: Command) => {
+    .action(async (options: Named & { overlap: number }, command: Command) => {
       const rotated = await withSession(async (session) => {
         const { commands, actor } = session;
         const answer = await commands.execute(
@@ -131,13 +127,10 @@ export const addKeyCommands = (key: Command): void => {
     .requiredOption('--key <id>', 'the 8-character id of the key')
     .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option('--reason <text>', 'why')
-    .option(
-      '--and-issued',
-      'also revoke every key issued with it, and end the links to documents that they made',
-    )
+    .option('--and-issued', 'also revoke every key issued with it, and end the links that they made')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked --and-issued')
-    .action(async ({ key: keyId, andIssued, ...options }: RevokeOptions, command: Command) => {
-      const { reason = null, workspace = null } = options;
+    .action(async (options: Named & { reason?: string; andIssued?: true }, command: Command) => {
+      const { key: keyId, andIssued, reason = null, workspace = null } = options;
       const answer = await withSession(async ({ commands, actor }) => {
         const by = ownRequest(actor);
         if (!andIssued) return commands.execute(new RevokeApiKey(keyId, reason, by, workspace));
@@ -154,42 +147,27 @@ export const addKeyCommands = (key: Command): void => {
         lines.push(`Keys issued with it, revoked too: ${answer.issued.join(' ') || 'none'}`);
         lines.push(`Links to documents ended: ${answer.endedLinks}`);
       }
-      print(command, { keyId, ...answer }, lines.join('\n'));
+      print(command, { keyId, ...answer }, lines);
     });
 };
 
-interface RevokeOptions {
-  readonly key: string;
-  readonly workspace?: string;
-  readonly reason?: string;
-  readonly andIssued?: true;
-}
-
 const refused = (refusal: KeyRefusal, workspace: string): OpsError => {
-  if (refusal.outcome === 'key_limit_reached') {
+  if (refusal.outcome === 'key_limit_reached')
     return new OpsError(
       `${workspace} has the maximum of ${refusal.limit} active keys: revoke one (ops key list shows when each was last used), or rotate one with --overlap 0.`,
     );
-  }
   if (refusal.outcome === 'unknown_workspace')
     return new OpsError(`There is no workspace ${workspace}: ops workspace list shows them.`);
   // Refusals about the caller's own key: an operator has none.
   throw new TypeError(`An operator was refused: ${refusal.outcome}`);
 };
 
-interface ListOptions {
-  readonly workspace: string;
-  readonly limit: number;
-  readonly after?: Cursor;
-}
-
 type Cursor = readonly [issuedAt: string, keyId: string];
 
 function parseCursor(text: string): Cursor {
   const [, issuedAt, keyId] = /^([\d:.TZ-]{20,30}),([0-9A-Za-z]{8})$/.exec(text) ?? [];
-  if (issuedAt === undefined || keyId === undefined || Number.isNaN(Date.parse(issuedAt))) {
+  if (issuedAt === undefined || keyId === undefined || Number.isNaN(Date.parse(issuedAt)))
     throw new InvalidArgumentError('must be a cursor that ops key list printed');
-  }
   return [issuedAt, keyId];
 }
 
@@ -230,11 +208,8 @@ function parseLabel(text: string): string {
 
 function addNetwork(text: string, before: readonly string[] = []): readonly string[] {
   const network = readNetwork(text);
-  if (!network) {
-    throw new InvalidArgumentError(
-      'must be a network such as 203.0.113.0/24 or 2001:db8::/32, without bits set after the prefix',
-    );
-  }
+  if (!network)
+    throw new InvalidArgumentError('must be a network such as 203.0.113.0/24, without bits after the prefix');
   if (before.length === MOST_NETWORKS)
     throw new InvalidArgumentError(`a key has at most ${MOST_NETWORKS} networks`);
   return [...new Set([...before, networkText(network)])];
@@ -242,14 +217,9 @@ function addNetwork(text: string, before: readonly string[] = []): readonly stri
 
 const LONGEST_MINUTES = 15;
 
-interface MintOptions {
-  readonly workspace: string;
-  readonly scope: string;
-  readonly subject: string;
-  readonly minutes: number;
-}
+type MintOptions = Readonly<Record<'workspace' | 'scope' | 'subject', string>> & { readonly minutes: number };
 
-export const addTokenCommands = (token: Command): void => {
+const addTokenCommands = (token: Command): void => {
   token
     .command('mint')
     .description('sign a bearer token, as a portal would for a signed-in user')
@@ -258,35 +228,22 @@ export const addTokenCommands = (token: Command): void => {
       scopesAmong(BEARER_SCOPES, /\s+/)(text).join(' '),
     )
     .option('--subject <name>', 'the user who holds it; recorded with their actions', 'operator')
-    .option(
-      '--minutes <n>',
-      `minutes it is valid, 1 to ${LONGEST_MINUTES}`,
-      wholeFrom(1, LONGEST_MINUTES),
-      LONGEST_MINUTES,
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops token mint --workspace ws_… --scope "keys:read keys:write"\n  curl -H "Authorization: Bearer $(ops token mint --workspace ws_… --scope credits:read)" http://127.0.0.1:3000/api/v1/credits',
-    )
+    .option('--minutes <n>', 'minutes it is valid', wholeFrom(1, LONGEST_MINUTES), LONGEST_MINUTES)
+    .addHelpText('after', '\nExample:\n  ops token mint --workspace ws_… --scope "keys:read keys:write"')
     .action(async ({ workspace, scope, subject, minutes }: MintOptions, command: Command) => {
-      const {
-        TOKEN_SIGNING_KEY: key,
-        TOKEN_ISSUER: issuer,
-        TOKEN_AUDIENCE: audience,
-      } = readConnection(process.env);
-      if (!key || !issuer) {
+      const { TOKEN_SIGNING_KEY, TOKEN_ISSUER, TOKEN_AUDIENCE } = readConnection(process.env);
+      if (!TOKEN_SIGNING_KEY || !TOKEN_ISSUER)
         throw new OpsError(
           'No issuer is configured: set TOKEN_SIGNING_KEY (a private JWK) and TOKEN_ISSUER.',
         );
-      }
       await withSession(({ requireWorkspace }) => requireWorkspace(workspace));
-      const jwk = JSON.parse(key) as JWK;
+      const jwk = JSON.parse(TOKEN_SIGNING_KEY) as JWK;
       const issuedAt = Math.floor(Date.now() / 1_000);
       const expiresAt = issuedAt + minutes * 60;
       const minted = await new SignJWT({ wid: workspace, scope })
         .setProtectedHeader({ alg: jwk.alg ?? 'EdDSA', kid: jwk.kid })
-        .setIssuer(issuer)
-        .setAudience(audience)
+        .setIssuer(TOKEN_ISSUER)
+        .setAudience(TOKEN_AUDIENCE)
         .setSubject(subject)
         .setJti(randomUUID())
         .setIssuedAt(issuedAt)
@@ -296,3 +253,6 @@ export const addTokenCommands = (token: Command): void => {
       print(command, { token: minted, scope, expiresAt: new Date(expiresAt * 1_000).toISOString() }, minted);
     });
 };
+
+/** By the names of the commands. */
+export const commands = { key: addKeyCommands, token: addTokenCommands };

@@ -11,9 +11,7 @@ import { createLogger } from '#platform/telemetry/logger.js';
 import { CountSecretsByKey, RewrapSecrets } from '#webhooks/contracts/index.js';
 import type { Config } from '../../../service/src/settings.js';
 import { onDatabase } from '../backup/tables.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
-import { withProgress } from '../progress.js';
+import { OpsError, print, tableOf, withProgress } from '../output.js';
 import { readConnection, withSession, type Session } from '../session.js';
 
 interface Confirmed {
@@ -23,7 +21,7 @@ interface Confirmed {
 
 const YES = ['--yes', 'do it; without this, nothing changes'] as const;
 
-export const addKeysCommands = (keys: Command): void => {
+const addKeysCommands = (keys: Command): void => {
   keys.addHelpText(
     'after',
     `
@@ -80,15 +78,13 @@ export const holdingsOf = async (session: Session): Promise<readonly Holding[]> 
   ];
 };
 
-type Shown = EpochStatus & { readonly opens: boolean };
-
 const addStatus = (keys: Command): void => {
   keys
     .command('status')
     .description(
-      'what each key-encryption key has sealed, and when each epoch’s key will be destroyed; exit 1 when one is overdue or missing',
+      'what each key has sealed, and when each is destroyed; exit 1 when one is overdue or missing',
     )
-    .addHelpText('after', '\nExamples:\n  ops keys status\n  ops keys status --json')
+    .addHelpText('after', '\nExample:\n  ops keys status --json')
     .action(async (_: object, command: Command) => {
       const { provider, current, sealed, epochs } = await withSession(async (session) => {
         const found = await holdingsOf(session);
@@ -136,12 +132,11 @@ const addStatus = (keys: Command): void => {
         ...(overdue > 0 ? [`${overdue} overdue: the worker’s log says why (docs/runbook.md).`] : []),
       ];
       const value = { provider, current, sealed, epochs, nextDestruction, overdue, gone };
-      print(command, value, text.join('\n'));
-      if (overdue + gone > 0) process.exitCode = 1;
+      print(command, value, text, overdue + gone > 0);
     });
 };
 
-const shownEpochs = async ({ pool, config, keys, ring }: Session): Promise<readonly Shown[]> => {
+const shownEpochs = async ({ pool, config, keys, ring }: Session) => {
   const epochs = await epochStatus(pool, boundsOf(config));
   const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>
     provider === 'environment'
@@ -154,7 +149,7 @@ const shownEpochs = async ({ pool, config, keys, ring }: Session): Promise<reado
 };
 
 /** With ENCRYPTION_KEYS alone, the operator ends an epoch. */
-const adviceOf = ({ epoch, state, startedAt }: Shown): readonly string[] => {
+const adviceOf = ({ epoch, state, startedAt }: EpochStatus): readonly string[] => {
   if (state === 'current')
     return [
       `${epoch} has sealed since ${startedAt.slice(0, 10)}: until you rotate it out, anyone with this key and an old backup can read erased data.`,
@@ -167,14 +162,9 @@ const adviceOf = ({ epoch, state, startedAt }: Shown): readonly string[] => {
 const addRewrap = (keys: Command): void => {
   keys
     .command('rewrap')
-    .description(
-      'seal again with the current keys what older keys sealed; exit 1 when something cannot be opened',
-    )
+    .description('seal with the current keys what older ones sealed; exit 1 when something cannot be opened')
     .option('--yes', 'do it; without this, only show how much there is to do')
-    .addHelpText(
-      'after',
-      '\nYou may stop it and run it again at any time.\n\nExamples:\n  ops keys rewrap\n  ops keys rewrap --yes --json',
-    )
+    .addHelpText('after', '\nYou may stop it and run it again at any time.')
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const { current, sealed } = await withSession(async (session) => {
         const done = [];
@@ -198,9 +188,9 @@ const addRewrap = (keys: Command): void => {
           : `${what}: ${due} to seal with ${key ?? 'the key of the next epoch'}`,
         ...unopened.map((id) => `  no available key opens ${id}`),
       ]);
-      const text = [...lines, ...(yes ? [] : ['Add --yes to do it.'])].join('\n');
-      print(command, { current, done: yes, sealed }, text);
-      if (sealed.some(({ unopened }) => unopened.length > 0)) process.exitCode = 1;
+      const text = [...lines, ...(yes ? [] : ['Add --yes to do it.'])];
+      const isShut = sealed.some(({ unopened }) => unopened.length > 0);
+      print(command, { current, done: yes, sealed }, text, isShut);
     });
 };
 
@@ -213,10 +203,7 @@ const addAdvance = (keys: Command): void => {
       'after',
       `
 Data erased before this command stays readable in backups until the retention of the ended epoch is over, and not a
-week longer. The worker rewraps surviving keys within a minute; "ops keys rewrap --yes" does it now.
-
-Examples:
-  ops keys advance --yes`,
+week longer. The worker rewraps surviving keys within a minute; "ops keys rewrap --yes" does it now.`,
     )
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const answer = await withSession(async (session) => {
@@ -236,22 +223,19 @@ const addRetire = (keys: Command): void => {
   keys
     .command('retire')
     .description(
-      'destroy now the keys whose retention is over, as the worker also does; exit 1 when one must wait',
+      'destroy for good the keys whose retention is over, as the worker does; exit 1 when one must wait',
     )
     .option(...YES)
-    .addHelpText('after', '\nThis cannot be undone.\n\nExamples:\n  ops keys retire --yes')
     .action(async ({ yes }: Confirmed, command: Command) => {
-      if (!yes) {
-        print(command, { done: false }, 'ops keys status shows what is due. Add --yes to destroy it.');
-        return;
-      }
+      if (!yes)
+        return print(command, { done: false }, 'ops keys status shows what is due. Add --yes to destroy it.');
       const { destroyed, waiting } = await withSession((session) => upkeepOf(session).retire());
       const lines = [
         ...destroyed.map((epoch) => `destroyed ${epoch}`),
         ...waiting.map(({ epoch, why }) => `not yet ${epoch}: ${why}`),
       ];
-      print(command, { done: true, destroyed, waiting }, lines.join('\n') || 'No key is due.');
-      if (waiting.length > 0) process.exitCode = 1;
+      const text = lines.length > 0 ? lines : 'No key is due.';
+      print(command, { done: true, destroyed, waiting }, text, waiting.length > 0);
     });
 };
 
@@ -269,12 +253,7 @@ const addForget = (keys: Command): void => {
       `
 While a key is missing, its readings answer 503 and their jobs retry, in case the key returns. Before you forget it, look
 in the mirror of keys (ops backup --keys-to): the next backup destroys that copy. If the key is found later, put its
-file back: ops keys remember.
-
-Examples:
-  ops keys forget 20261116T000000Z
-  ops keys forget 20261116T000000Z --yes
-  ops keys forget 20261116T000000Z --all-keys-lost --yes`,
+file back: ops keys remember.`,
     )
     .action(async (epoch: string, options: Parameters<typeof forgetEpoch>[2], command: Command) => {
       const readings = await withSession((session) => forgetEpoch(session, epoch, options));
@@ -291,16 +270,7 @@ const addRemember = (keys: Command): void => {
     .description('take ops keys forget back, for an epoch whose key was found: its readings open again')
     .argument(...EPOCH)
     .option(...YES)
-    .addHelpText(
-      'after',
-      `
-Works only while KEY_DIRECTORY has the key, and it opens. Running processes see it within five minutes. The epoch
-has ended: workers rewrap what it still wraps, and destroy its key when it is due. What failed meanwhile stays failed.
-
-Examples:
-  ops keys remember 20261116T000000Z
-  ops keys remember 20261116T000000Z --yes`,
-    )
+    .addHelpText('after', '\nExample:\n  ops keys remember 20261116T000000Z --yes')
     .action(async (epoch: string, options: Confirmed, command: Command) => {
       const readings = await withSession((session) => rememberEpoch(session, epoch, options));
       const text = options.yes
@@ -390,7 +360,7 @@ export const forgetEpoch = async (
   if (found === 'opens') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
   if (found === 'destroyed')
     throw new OpsError(
-      `KEY_DIRECTORY records that the key of ${epoch} was destroyed: there is nothing to declare.`,
+      `KEY_DIRECTORY records that the key of ${epoch} was destroyed: nothing is to be declared.`,
     );
   if (found === 'another')
     throw new OpsError(
@@ -456,11 +426,7 @@ Each process compares its DIGEST_KEY with the one that the database was first us
 another key only when the former one is lost. Stop API and workers first. What depends on the former key is lost for good:
   - a request repeated under an Idempotency-Key from before makes a second reading, which costs again
   - readings from before are no longer found by their externalId
-  - backups and mirrors of keys from before belong to another installation: keep them with that key, and begin new ones
-
-Examples:
-  ops keys adopt-digest-key
-  ops keys adopt-digest-key --yes`,
+  - backups and mirrors of keys from before belong to another installation: keep them with that key, and begin new ones`,
     )
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const { notedAt, isSame } = await adoptDigestKey(readConnection(process.env), yes);
@@ -479,10 +445,7 @@ Examples:
  * one asks nothing.
  * @returns since when the database was used before, and whether with this key
  */
-const adoptDigestKey = (
-  config: Config,
-  isDone: boolean,
-): Promise<{ readonly notedAt: string | null; readonly isSame: boolean }> => {
+const adoptDigestKey = (config: Config, isDone: boolean) => {
   const installation = installationOf(config);
   return onDatabase(config.DATABASE_URL, async (client) => {
     const { rows } = await client.query<{ fingerprint: string; noted_at: Date }>(
@@ -496,9 +459,9 @@ const adoptDigestKey = (
         [installation],
       );
     const [before] = rows;
-    return {
-      notedAt: before?.noted_at.toISOString() ?? null,
-      isSame: before?.fingerprint === installation,
-    };
+    return { notedAt: before?.noted_at.toISOString() ?? null, isSame: before?.fingerprint === installation };
   });
 };
+
+/** By the names of the commands. */
+export const commands = { keys: addKeysCommands };

@@ -1,31 +1,14 @@
 import type { Command } from 'commander';
-import { addBalance } from './ledger/balance.js';
-import { addExplain } from './ledger/explain.js';
-import { addExport } from './ledger/export.js';
-import { addFind } from './ledger/find.js';
-import { addMonth } from './ledger/month.js';
-import { addReconcile } from './ledger/reconcile.js';
-import { addClose, addKeygen, addSeal } from './ledger/seal.js';
-import { addStatement } from './ledger/statement.js';
-import { addVerifyFile } from './ledger/verify-file.js';
-import { addVerify } from './ledger/verify.js';
+import { addReconcile, addVerify, addVerifyFile } from './ledger/checks.js';
+import { addClose, addKeygen, addMonth, addSeal } from './ledger/months.js';
+import { addBalance, addExplain, addExport, addFind, addStatement } from './ledger/reports.js';
 
 /** Commands for finance. All except close and month only read. */
-export const addLedgerCommands = (ledger: Command): void => {
-  for (const add of [
-    addBalance,
-    addStatement,
-    addExplain,
-    addFind,
-    addVerify,
-    addReconcile,
-    addExport,
-    addVerifyFile,
-    addClose,
-    addMonth,
-    addSeal,
-    addKeygen,
-  ]) {
-    add(ledger);
-  }
+const addLedgerCommands = (ledger: Command): void => {
+  const reports = [addBalance, addStatement, addExplain, addFind];
+  const audit = [addVerify, addReconcile, addExport, addVerifyFile];
+  for (const add of [...reports, ...audit, addClose, addMonth, addSeal, addKeygen]) add(ledger);
 };
+
+/** By the names of the commands. */
+export const commands = { ledger: addLedgerCommands };

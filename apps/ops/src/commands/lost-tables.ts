@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Pool, PoolClient } from 'pg';
 import type { Projection } from '#event-sourcing/projections/projection.js';
-import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
+import { transaction } from '#event-sourcing/projections/checkpoint.js';
 import { emptyTables } from '#event-sourcing/projections/lost-tables.js';
 import { refill } from '#event-sourcing/projections/refill.js';
 import type { Workshop } from '#event-sourcing/projections/versions.js';
@@ -22,9 +22,7 @@ import {
   type MissingTables,
 } from '../../../service/src/tables.js';
 import { COLUMNS } from '../columns.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
-import { withRebuildProgress } from '../progress.js';
+import { OpsError, print, tableOf, withRebuildProgress } from '../output.js';
 import { chosenProjections, withWorkshop, type Chosen } from '../workshop.js';
 
 /** A table that lacks a column of this program, or has it with another type. */
@@ -72,24 +70,13 @@ interface Outcome {
 }
 
 const HELP = `
-Makes read models that were dropped, or lost a column, as the migrations made them. Fills them and those that are empty
-from the log. A table appears when it is complete; other tables with rows stay as they are. Their consumers pause meanwhile.
-
-Operational tables are made only with --make-empty, and only those that may be empty: the command says what is lost with
-each. All others, such as keys of readings and checkpoints, only come back from a backup: ops restore.
-
-Examples:
-  ops projections restore --all --dry-run
-  ops projections restore --all
-  ops projections restore workspaces.workspace.v1
-  ops projections restore --all --make-empty --json`;
+A table appears when it is complete; other tables with rows stay as they are. Their consumers pause meanwhile. What may not
+be empty, such as keys of readings and checkpoints, only comes back from a backup: ops restore.`;
 
 export const addRestore = (projections: Command): void => {
   projections
     .command('restore')
-    .description(
-      'make and fill read models that were dropped, truncated or changed; exit code 1 if something is left',
-    )
+    .description('make and fill lost or changed read models again; exit code 1 if something is left')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection')
     .option('--make-empty', 'with --all: also make lost operational tables that may be empty')
@@ -125,8 +112,7 @@ export const addRestore = (projections: Command): void => {
       const complete = outcomes.every(
         ({ found, action }) => action !== 'left' && (found === 'empty' || !action.startsWith('to be')),
       );
-      print(command, { tables: outcomes, complete }, text);
-      if (!complete) process.exitCode = 1;
+      print(command, { tables: outcomes, complete }, text, !complete);
     });
 };
 
@@ -188,7 +174,7 @@ const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Pro
     const lost = await lostOf(workshop, projection, missing);
     if (lost.length === 0) continue;
     const library = libraryOf(projection.views[0]!.table);
-    await withClient(workshop, (client) => inTransaction(client, () => makeApart(client, library)));
+    await transaction(workshop.pool, (client) => makeApart(client, library));
     const { events } = await withRebuildProgress(projection.name, (report) =>
       refill(workshop, projection, {
         lost: lost.map(({ table }) => table),
@@ -219,13 +205,11 @@ const makeEmpty = async (
   if (!options.makeEmpty) return left(missing, options, 'made');
   const own = missing.expendable.filter((name) => !JOB_TABLES.includes(name));
   for (const library of new Set(own.map(libraryOf))) {
-    await withClient(workshop, (client) =>
-      inTransaction(client, async () => {
-        await makeApart(client, library);
-        const tables = own.filter((name) => libraryOf(name) === library);
-        await moveFromApart(client, tables, application);
-      }),
-    );
+    await transaction(workshop.pool, async (client) => {
+      await makeApart(client, library);
+      const tables = own.filter((name) => libraryOf(name) === library);
+      await moveFromApart(client, tables, application);
+    });
     await dropApart(workshop.pool, library);
   }
   if (missing.expendable.length > own.length) await makeJobTables(workshop.pool);
@@ -274,16 +258,5 @@ const withClient = async <T>({ pool }: Workshop, work: (client: PoolClient) => P
     return await work(client);
   } finally {
     client.release();
-  }
-};
-
-const inTransaction = async (client: PoolClient, work: () => Promise<unknown>): Promise<void> => {
-  await client.query(`begin; set local idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
-  try {
-    await work();
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
   }
 };

@@ -18,8 +18,7 @@ import { AuditRecords } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
 import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from '../shown-event.js';
 import { someText, wholeNumber } from './options.js';
@@ -28,7 +27,7 @@ import { someText, wholeNumber } from './options.js';
 const WAIT_SECONDS = 30;
 
 /** Streams that wait for a consumer, and the two ways on: retry them, or set the event aside that stops them. */
-export const addParkedCommands = (parked: Command): void => {
+const addParkedCommands = (parked: Command): void => {
   parked.addHelpText(
     'after',
     `
@@ -91,7 +90,7 @@ const addList = (parked: Command): void => {
         }),
         ...unreadable.map(({ event, type }) => `${event} (${type}) is no decision and has no effect.`),
       ];
-      print(command, { stopped, setAside, unreadable }, text.join('\n'));
+      print(command, { stopped, setAside, unreadable }, text);
     });
 };
 
@@ -102,10 +101,7 @@ const addRetry = (parked: Command): void => {
     .argument('<consumer>', 'a process or projection')
     .option('--stream <stream>', 'only this stream')
     .option('--wait <seconds>', 'how long to wait for a worker', wholeNumber, WAIT_SECONDS)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops parked retry billing.settlement.v1\n  ops parked retry readings.reading.v1 --stream reading-7f9c24e8-…',
-    )
+    .addHelpText('after', '\nExample:\n  ops parked retry readings.reading.v1 --stream reading-7f9c24e8-…')
     .action(async (consumer: string, options: { stream?: string; wait: number }, command: Command) => {
       const { stream, wait } = options;
       const wanted = { consumer, ...(stream !== undefined && { stream }) };
@@ -124,7 +120,7 @@ const addSetAside = (parked: Command): void => {
   parked
     .command('set-aside')
     .description(
-      'have readers pass over an event that they cannot handle, for good; what waits behind it is handled at once',
+      'have readers pass over an event that they cannot handle, for good; what waits goes on at once',
     )
     .argument('<event>', 'the event, as <stream>@<revision>; ops doctor names it', parsePlace)
     .requiredOption('--reason <text>', 'why; recorded permanently with your name', someText)
@@ -140,8 +136,7 @@ Example:
     )
     .action(async (place: Place, options: { reason: string; yes?: true }, command: Command) => {
       const result = await withSession((session) => setEventAside(session, place, options));
-      print(command, result, sentence(result));
-      if (result.stillStopped.length > 0) process.exitCode = 1;
+      print(command, result, sentence(result), result.stillStopped.length > 0);
     });
 };
 
@@ -188,20 +183,12 @@ const setEventAside = async (
   if (!yes) return { ...decision, outcome: 'not_set_aside' as const, stillStopped: [] };
   // A command that ended after its decision is finished by a repetition.
   const isDecided = consumers?.every((one) => isSetAside(event, one)) ?? isSetAside(event);
-  if (!isDecided)
-    await recordSetAside(
-      store,
-      {
-        stream: place.stream,
-        revision: String(place.revision),
-        eventId: event.id,
-        eventType: event.type,
-        consumers: consumers && [...consumers],
-        cause,
-        reason,
-      },
-      session.by(),
-    );
+  if (!isDecided) {
+    const { stream, id: eventId, type: eventType } = event;
+    const about = { stream, revision: String(place.revision), eventId, eventType };
+    const by = session.by();
+    await recordSetAside(store, { ...about, consumers: consumers && [...consumers], cause, reason }, by);
+  }
   await forgetVerifications(pool);
   const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
   return { ...decision, outcome: 'set_aside' as const, stillStopped };
@@ -278,11 +265,8 @@ const releaseStopped = async (session: Session, wanted: Wanted, waitSeconds: num
     const projection = PROJECTIONS.find(({ name }) => name === consumer);
     if (!projection) await askForRetry(pool, consumer, { key });
     else if (!failed.has(`${consumer} ${key}`)) {
-      const { outcome } = await releaseParked(
-        projectionConsumer(projection),
-        { pool, store, log: silent },
-        key,
-      );
+      const parts = { pool, store, log: silent };
+      const { outcome } = await releaseParked(projectionConsumer(projection), parts, key);
       if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
     }
   }
@@ -313,12 +297,10 @@ const untried = async ({ pool }: Session, left: Awaited<ReturnType<typeof stoppe
 };
 
 /** Consumers that stand still because of an event. */
-const stoppedBy = async ({ pool }: Session, cause: Place): Promise<readonly string[]> => {
-  const parked = (await parkedStreams(pool)).filter((one) => placeText(one.cause) === placeText(cause));
-  const halted = (await stoppedStreams(pool)).filter(
-    (one) => one.state === 'halted' && one.cause === placeText(cause),
-  );
-  return [...new Set([...parked, ...halted].map(({ consumer }) => consumer))]
-    .filter((name) => !/__v\d+$/.test(name))
-    .toSorted();
+const stoppedBy = async (session: Session, cause: Place): Promise<readonly string[]> => {
+  const stopped = await stoppedOf(session, { cause });
+  return [...new Set(stopped.map(({ consumer }) => consumer))].toSorted();
 };
+
+/** By the names of the commands. */
+export const commands = { parked: addParkedCommands };

@@ -9,30 +9,20 @@ import { verify, type Verification } from '#event-sourcing/projections/verify.js
 import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/projections/versions.js';
 import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
-import { OpsError } from '../ops-error.js';
-import { print, table, tableOf, type Columns } from '../output.js';
-import { withRebuildProgress } from '../progress.js';
+import { type Columns, OpsError, print, table, tableOf, withRebuildProgress } from '../output.js';
 import { withSession, type Session } from '../session.js';
 import { chosenProjections, requireProjection, withWorkshop, type Chosen } from '../workshop.js';
 import { addRestore } from './lost-tables.js';
 import { wholeNumber } from './options.js';
 
 /** Read models: their state, and how to rebuild them while they stay in use. */
-export const addProjectionsCommands = (projections: Command): void => {
+const addProjectionsCommands = (projections: Command): void => {
   projections.addHelpText(
     'after',
     `
 A rebuild fills a new version of a projection's tables beside the live ones, which stay in use. It is compared with them
-row by row and replaces them in one transaction; the old tables are dropped later:
-  ops projections rebuild readings.reading.v1
-  ops projections verify readings.reading.v1
-  ops projections switch readings.reading.v1
-  ops projections drop readings.reading.v1
-or all of it at once:
-  ops projections replay readings.reading.v1
-
-After a loss of tables:
-  ops projections restore --all`,
+row by row and replaces them in one transaction; the old tables are dropped later: rebuild, verify, switch, drop, or
+replay for all of it. After a loss of tables: ops projections restore --all`,
   );
   for (const add of [addLook, addRebuild, addVerify, addSwitch, addDrop, addReplay, addRestore])
     add(projections);
@@ -60,16 +50,13 @@ const addLook = (projections: Command): void => {
         '',
         table(['operational table', 'what it holds'], Object.entries(OPERATIONAL_TABLES)),
       ];
-      print(command, { projections: known, operational: OPERATIONAL_TABLES }, text.join('\n'));
+      print(command, { projections: known, operational: OPERATIONAL_TABLES }, text);
     });
   projections
     .command('status')
     .description('the versions of each projection, their positions, and whether they were verified')
     .argument('[name]', 'one projection; default: all')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops projections status\n  ops projections status billing.balance.v1',
-    )
+    .addHelpText('after', '\nExample:\n  ops projections status billing.balance.v1')
     .action(async (name: string | undefined, _: object, command: Command) => {
       const chosen = name === undefined ? PROJECTIONS : [requireProjection(name)];
       const found = await withSession(async ({ pool, store }) =>
@@ -80,22 +67,12 @@ const addLook = (projections: Command): void => {
   projections
     .command('lag')
     .description('how far each projection and process is behind the log, in events and seconds')
-    .option(
-      '--max-seconds <n>',
-      'exit with 1 when one is further behind, halted, or beyond the end of the log',
-      wholeNumber,
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops projections lag\n  ops projections lag --max-seconds 30 || page-someone',
-    )
+    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or does not run', wholeNumber)
+    .addHelpText('after', '\nExample:\n  ops projections lag --max-seconds 30 || page-someone')
     .action(async ({ maxSeconds }: { maxSeconds?: number }, command: Command) => {
       const consumers = await withSession(({ pool, store }) => consumerLag(pool, store));
-      print(command, { consumers }, tableOf(consumers, LAG_COLUMNS));
-      const late = consumers.some(
-        ({ seconds, status }) => seconds > (maxSeconds ?? 0) || status !== 'running',
-      );
-      if (maxSeconds !== undefined && late) process.exitCode = 1;
+      const late = consumers.some(({ seconds, status }) => seconds > maxSeconds! || status !== 'running');
+      print(command, { consumers }, tableOf(consumers, LAG_COLUMNS), maxSeconds !== undefined && late);
     });
 };
 
@@ -168,15 +145,10 @@ const underConstruction = async (
 const addRebuild = (projections: Command): void => {
   projections
     .command('rebuild')
-    .description(
-      'fill a new version of the tables from the log; run it again to resume an interrupted rebuild',
-    )
+    .description('fill a new version of the tables from the log, or go on after an interruption')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection, one after the other')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops projections rebuild readings.reading.v1\n  ops projections rebuild --all --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops projections rebuild readings.reading.v1')
     .action(async (name: string | undefined, options: Chosen, command: Command) => {
       const chosen = chosenProjections(name, options);
       const built = await withWorkshop((workshop) => forEach(chosen, (one) => build(workshop, one)));
@@ -207,26 +179,21 @@ const BUILT_COLUMNS: Columns<Built & { readonly projection: string }> = {
 const addVerify = (projections: Command): void => {
   projections
     .command('verify')
-    .description(
-      'compare the version being built with the live rows at one position; exit code 1 if they differ',
-    )
+    .description('compare the version being built with the live rows; exit code 1 if they differ')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection that is being rebuilt')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops projections verify readings.reading.v1\n  ops projections verify --all --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops projections verify readings.reading.v1')
     .action(async (name: string | undefined, options: Chosen, command: Command) => {
       const chosen = chosenProjections(name, options);
       const verified = await withWorkshop(async (workshop) =>
         forEach(await underConstruction(workshop, chosen), (one) => verify(workshop, one)),
       );
-      print(command, { equal: verified.every(({ equal }) => equal), verified }, describe(verified));
-      if (verified.some(({ equal }) => !equal)) process.exitCode = 1;
+      const isEqual = verified.every(({ equal }) => equal);
+      print(command, { equal: isEqual, verified }, describe(verified), !isEqual);
     });
 };
 
-const describe = (verified: readonly Verification[]): string => {
+const describe = (verified: readonly Verification[]): readonly string[] => {
   const tables = verified.flatMap(({ version, position, tables: compared }) =>
     compared.map((one) => ({ ...one, version, position })),
   );
@@ -242,7 +209,7 @@ const describe = (verified: readonly Verification[]): string => {
       differences: 'differences',
     }),
     ...tables.flatMap(({ table: name, examples }) => examples.map((key) => `differs in ${name}: ${key}`)),
-  ].join('\n');
+  ];
 };
 
 const ACCEPT = '--accept-differences <reason>';
@@ -254,15 +221,7 @@ const addSwitch = (projections: Command): void => {
     .argument('[name]', 'the projection')
     .option('--all', 'every projection that is being rebuilt')
     .option(ACCEPT, 'switch although rows differ or were not compared; the reason is recorded')
-    .addHelpText(
-      'after',
-      `
-Refused when the version is not caught up, is not verified, differs or has parked events, or when the schema has changed.
-
-Examples:
-  ops projections switch readings.reading.v1
-  ops projections switch readings.reading.v1 --accept-differences "the table was emptied by mistake"`,
-    )
+    .addHelpText('after', '\nExample:\n  ops projections switch readings.reading.v1')
     .action(async (name: string | undefined, options: Accepting, command: Command) => {
       const chosen = chosenProjections(name, options);
       const switched = await withWorkshop(async (workshop, { actor }) =>
@@ -274,7 +233,7 @@ Examples:
         ({ projection, version, retired, position }) =>
           `${projection} is v${version} from position ${position} on; v${retired} remains until ops projections drop ${projection}`,
       );
-      print(command, { switched }, text.join('\n'));
+      print(command, { switched }, text);
     });
 };
 
@@ -292,10 +251,7 @@ const addDrop = (projections: Command): void => {
     .argument('[name]', 'the projection')
     .option('--all', 'every projection')
     .option('--unfinished', 'also drop the version being built')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops projections drop readings.reading.v1\n  ops projections drop --all --unfinished',
-    )
+    .addHelpText('after', '\nExample:\n  ops projections drop readings.reading.v1')
     .action(async (name: string | undefined, options: Chosen & { unfinished?: true }, command: Command) => {
       const chosen = chosenProjections(name, options);
       const unfinished = options.unfinished ?? false;
@@ -323,12 +279,7 @@ const addReplay = (projections: Command): void => {
 When the rows differ, the command does not switch, and keeps the version for ops projections status.
 
 After a restore of an event store that is older than PostgreSQL, --all first moves every checkpoint back to the last
-event that both have. Rows of lost events differ: add --accept-differences.
-
-Examples:
-  ops projections replay --all
-  ops projections replay readings.reading.v1 --accept-differences "the table was emptied by mistake"
-  ops projections replay readings.reading.v1 --stream reading-7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11`,
+event that both have. Rows of lost events differ: add --accept-differences.`,
     )
     .action(async (name: string | undefined, options: Accepting & { stream?: string }, command: Command) => {
       const chosen = chosenProjections(name, options);
@@ -350,8 +301,8 @@ Examples:
         differences: 'differences',
         '': ({ switched }) => (switched ? 'switched' : 'NOT switched'),
       });
-      print(command, { replayed }, text);
-      if (replayed.some(({ switched }) => !switched)) process.exitCode = 1;
+      const isLeft = replayed.some(({ switched }) => !switched);
+      print(command, { replayed }, text, isLeft);
     });
 };
 
@@ -368,13 +319,8 @@ const replay = async (workshop: Workshop, projection: Projection, by: ReturnType
 };
 
 /** The processes that react to events. */
-export const addProcessesCommands = (processes: Command): void => {
-  processes.addHelpText(
-    'after',
-    `
-Processes cannot be rebuilt, by design: their effects would happen a second time. Every backup needs
-their checkpoints.`,
-  );
+const addProcessesCommands = (processes: Command): void => {
+  processes.addHelpText('after', '\nProcesses cannot be rebuilt: their effects would happen a second time.');
   processes
     .command('list')
     .description('list the processes that have ever run')
@@ -390,8 +336,8 @@ their checkpoints.`,
       const found = await lagOfProcesses();
       const { consumer, 'parked streams': _parked, ...columns } = LAG_COLUMNS;
       const text = tableOf(found, { process: consumer!, ...columns, 'halted at': 'error' });
-      print(command, { processes: found }, text);
-      if (found.some(({ status }) => status !== 'running')) process.exitCode = 1;
+      const isStopped = found.some(({ status }) => status !== 'running');
+      print(command, { processes: found }, text, isStopped);
     });
 };
 
@@ -401,3 +347,6 @@ const lagOfProcesses = () =>
       PROJECTIONS.every(({ name }) => name !== consumer),
     ),
   );
+
+/** By the names of the commands. */
+export const commands = { projections: addProjectionsCommands, processes: addProcessesCommands };

@@ -11,14 +11,12 @@ import {
   type RepublishResult,
 } from '#publishing/contracts/index.js';
 import { GetReadingResult } from '#readings/contracts/index.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf, tell } from '../output.js';
-import { withProgress } from '../progress.js';
+import { OpsError, print, tableOf, tell, withProgress } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import { someText, wholeNumber } from './options.js';
 
 /** The operator's commands for documents: publish again from new texts, make lost ones again. */
-export const addPublicationsCommands = (publications: Command): void => {
+const addPublicationsCommands = (publications: Command): void => {
   for (const add of [addRepublish, addRemake]) add(publications);
 };
 
@@ -30,8 +28,6 @@ interface LostDocument {
 
 interface LostPage {
   readonly lost: readonly LostDocument[];
-  /** Published versions looked at. */
-  readonly looked: number;
   /** The last reading looked at; `null` at the end of the table. */
   readonly last: string | null;
 }
@@ -61,7 +57,6 @@ export const lostDocuments = async (pool: Pool, after: string, limit: number): P
     lost: whole
       .filter(({ is_lost }) => is_lost)
       .map(({ reading_id: readingId, version }) => ({ readingId, version })),
-    looked: whole.length,
     last: rows.length < limit ? null : (whole.at(-1)?.reading_id ?? last),
   };
 };
@@ -87,12 +82,10 @@ const LOOK_AGAIN_MS = 500;
 const addRepublish = (publications: Command): void => {
   publications
     .command('republish')
-    .description(
-      'publish another version of many documents from the current texts; without --yes, only count them',
-    )
+    .description('publish documents again from the current texts; without --yes, only count them')
     .requiredOption(
       '--content-version <version>',
-      `the texts of their newest version, such as 2026.11.2; ${UNKNOWN}: not recorded`,
+      `their present texts, or ${UNKNOWN}: not recorded`,
       someText,
     )
     .option('--workspace <id>', 'only of this workspace', someText)
@@ -104,11 +97,7 @@ const addRepublish = (publications: Command): void => {
       'after',
       `
 Earlier versions stay readable, reading.published is sent for each new one, and it costs no credits. Run the command
-again after an interruption: it continues with those that are left. It waits while workers have ${MOST_WAITING} to make.
-
-Examples:
-  ops publications republish --content-version 2026.11.2 --dry-run
-  ops publications republish --content-version 2026.11.2 --workspace ws_… --rate 2 --yes`,
+again after an interruption: it continues with those that are left. It waits while workers have ${MOST_WAITING} to make.`,
     )
     .action(async (options: Options, command: Command) => {
       const { contentVersion, dryRun, yes } = options;
@@ -116,11 +105,8 @@ Examples:
         throw new OpsError(`${CONTENT_VERSION} are the current texts. Name those to be replaced.`);
       if (dryRun && yes) throw new OpsError('Choose --dry-run or --yes.');
       const done = await withSession((session) => republish(session, options), HARMLESS_TO_REPEAT);
-      print(
-        command,
-        { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes },
-        sentence(done, yes ?? false),
-      );
+      const value = { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes };
+      print(command, value, sentence(done, yes ?? false));
     });
 };
 
@@ -146,15 +132,9 @@ const republish = async (session: Session, options: Options): Promise<Done> => {
     done.found += 1;
     if (!yes) continue;
     await untilRoom(pool, done.requested);
-    const isOnlyIfChanged = options.contentVersion !== UNKNOWN;
-    const { outcome } = await session.commands.execute(
-      new RepublishDocument(
-        readingId,
-        workspaceId,
-        { onlyIfTextsChanged: isOnlyIfChanged },
-        ownRequest(session.actor),
-      ),
-    );
+    const choice = { onlyIfTextsChanged: options.contentVersion !== UNKNOWN };
+    const request = new RepublishDocument(readingId, workspaceId, choice, ownRequest(session.actor));
+    const { outcome } = await session.commands.execute(request);
     done[COUNTED_AS[outcome]] += 1;
     await delay(1_000 / rate);
   }
@@ -236,28 +216,19 @@ const addRemake = (publications: Command): void => {
     .description('make lost documents again, with the same bytes; without --yes, only show which can be')
     .option('--all', 'every lost document')
     .option('--yes', 'store them')
-    .addHelpText(
-      'after',
-      `
-A document is lost when rows of publishing.artifact were deleted. It is stored again only when its digest is the
-published one; nothing is announced. Exit code 1 when one cannot be made again.
-
-Examples:
-  ops publications remake --all
-  ops publications remake 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json`,
-    )
+    .addHelpText('after', '\nExample:\n  ops publications remake --all --yes')
     .action(async (ids: string[], options: { all?: true; yes?: true }, command: Command) => {
       if ((ids.length === 0) === (options.all === undefined))
         throw new OpsError('Name the readings, or remake --all.');
       const yes = options.yes ?? false;
       const versions = await withSession((session) => remake(session, ids, !yes), HARMLESS_TO_REPEAT);
-      print(command, { versions, dryRun: !yes }, list(versions));
+      const isLeft = versions.some(({ outcome }) => outcome !== 'remade');
+      print(command, { versions, dryRun: !yes }, list(versions), isLeft);
       for (const outcome of new Set(versions.map((one) => one.outcome))) {
         const advice = ADVICE[outcome];
         if (advice !== undefined) tell(`${outcome}: ${advice}`);
       }
       if (!yes && versions.some(({ outcome }) => outcome === 'remade')) tell('Add --yes to store them.');
-      if (versions.some(({ outcome }) => outcome !== 'remade')) process.exitCode = 1;
     });
 };
 
@@ -299,3 +270,6 @@ const list = (versions: readonly Remade[]): string =>
         texts: ({ contentVersion }) => contentVersion ?? 'unknown',
         outcome: 'outcome',
       });
+
+/** By the names of the commands. */
+export const commands = { publications: addPublicationsCommands };

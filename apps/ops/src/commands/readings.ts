@@ -8,13 +8,7 @@ import {
   type CreditsEventOf,
 } from '#billing/contracts/index.js';
 import { refundsOf, type Refunds } from '#billing/offline.js';
-import {
-  decodeOrShow,
-  isOpaque,
-  selectEvents,
-  type EventOf,
-  type OpaqueEvent,
-} from '#event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque, selectEvents } from '#event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
@@ -26,9 +20,7 @@ import { KeyDestroyed, splitKeyId } from '#platform/crypto/wrapping-keys.js';
 import { DOCUMENT_FORMATS, publicationEvents } from '#publishing/contracts/index.js';
 import { EraseReading, GetReadingSummary, readingEvents } from '#readings/contracts/index.js';
 import { readMirror } from '../backup/mirror.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf, tell } from '../output.js';
-import { withProgress } from '../progress.js';
+import { OpsError, print, tableOf, tell, withProgress } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import {
   approvalOf,
@@ -41,7 +33,7 @@ import {
 import { someText } from './options.js';
 
 /** After a restore: what customers paid and lost, and what must stay erased. */
-export const addReadingsCommands = (readings: Command): void => {
+const addReadingsCommands = (readings: Command): void => {
   for (const add of [addUnreadable, addRefund, addEraseAgain]) add(readings);
 };
 
@@ -51,22 +43,13 @@ const find = (session: Session): Promise<Unreadable> =>
 const addUnreadable = (readings: Command): void => {
   readings
     .command('unreadable')
-    .description(
-      'list readings that were paid and cannot be read; exit code 1 when one is not refunded in full',
-    )
-    .addHelpText(
-      'after',
-      `
-Their key or a published document is missing, and nobody erased them. Wait until ops projections lag shows nothing.
-
-Example:
-  ops readings unreadable --json | jq -r '.readings[].readingId'`,
-    )
+    .description('list paid readings that cannot be read; exit code 1 when one is not refunded in full')
+    .addHelpText('after', '\nExample:\n  ops readings unreadable --json | jq -r .readings[].readingId')
     .action(async (_: object, command: Command) => {
       const found = await withSession(find);
       const open = found.readings.filter(({ refunded }) => !refunded);
-      print(command, found, [list(found.readings), ...unknown(found)].join('\n'));
-      if (open.length + found.unknownKeys.length > 0) process.exitCode = 1;
+      const isBad = open.length + found.unknownKeys.length > 0;
+      print(command, found, [list(found.readings), ...unknown(found)], isBad);
     });
 };
 
@@ -107,16 +90,7 @@ const addRefund = (readings: Command): void => {
     .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
     .option('--yes', 'propose; without this, only show what would be refunded')
     .option(...KEY_OPTION)
-    .addHelpText(
-      'after',
-      `
-All refunds are one correction, which another operator approves. Each names the entry it reverses, so nothing is
-refunded twice. After a refund in part, it proposes the rest.
-
-Examples:
-  ops readings refund --all --reason "restored the backup of 20 November" --reference INC-42
-  ops readings refund 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --reason INC-42 --yes`,
-    )
+    .addHelpText('after', '\nExample:\n  ops readings refund --all --reason INC-42 --yes')
     .action(async (ids: string[], options: RefundOptions, command: Command) => {
       if ((ids.length === 0) === (options.all === undefined))
         throw new OpsError('Name the readings, or refund --all.');
@@ -172,11 +146,7 @@ const addEraseAgain = (readings: Command): void => {
   readings
     .command('erase-again')
     .description('record erasures again that a restored log lacks')
-    .requiredOption(
-      '--keys <folder>',
-      'the mirror of keys, or the folder erased beside backups: it lists erased readings',
-      someText,
-    )
+    .requiredOption('--keys <folder>', 'the mirror of keys, or the folder erased beside backups', someText)
     .option('--yes', 'erase; without this, only show what would be erased')
     .addHelpText('after', '\nExample:\n  ops readings erase-again --keys /keys-mirror --yes')
     .action(async ({ keys, yes }: { keys: string; yes?: true }, command: Command) => {
@@ -229,7 +199,6 @@ const FOLLOWED = [
   selectEvents(readingEvents, 'ReadingErased'),
   selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
 ] as const;
-type FollowedEvent = EventOf<(typeof FOLLOWED)[number]>;
 
 /** What the log says of paid readings. */
 class PaidReadings {
@@ -245,10 +214,7 @@ class PaidReadings {
   see(stored: StoredEvent): void {
     const catalogue = FOLLOWED.find(({ category }) => category === categoryOf(stored.stream));
     if (!catalogue || !Object.hasOwn(catalogue.definitions, stored.type)) return;
-    const event: Recorded<FollowedEvent> | OpaqueEvent = decodeOrShow<(typeof FOLLOWED)[number]>(
-      catalogue,
-      stored,
-    );
+    const event = decodeOrShow<(typeof FOLLOWED)[number]>(catalogue, stored);
     if (isOpaque(event)) {
       this.passedOver.push(`${stored.stream}@${stored.revision} (${stored.type})`);
       return;
@@ -273,18 +239,18 @@ class PaidReadings {
         this.erased.add(id);
         return;
       case 'DocumentPublished':
+      case 'PublicationFailed': {
+        // Paid, and never made. A later version that failed leaves the one before.
+        if (event.type === 'PublicationFailed' && this.formats.has(id)) return;
+        const made =
+          event.type === 'PublicationFailed'
+            ? DOCUMENT_FORMATS
+            : event.data.formats.map(({ format }) => format);
         this.formats.set(
           id,
-          event.data.formats.map(({ format }) => `${event.data.version}/${format}`),
+          made.map((format) => `${event.data.version}/${format}`),
         );
-        return;
-      case 'PublicationFailed':
-        // Paid, and never made. A later version that failed leaves the one before.
-        if (!this.formats.has(id))
-          this.formats.set(
-            id,
-            DOCUMENT_FORMATS.map((format) => `${event.data.version}/${format}`),
-          );
+      }
     }
   }
 }
@@ -404,13 +370,10 @@ export const refundOf = (
   return { reason, reference, entries };
 };
 
-export const addEraseCommand = (erase: Command): void => {
+const addEraseCommand = (erase: Command): void => {
   erase
     .option('--yes', 'erase; without this, only show what would be erased')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json')
     .action(async (readingId: string, options: { yes?: boolean }, command: Command) => {
       const answer = await withSession(async ({ commands, queries, actor }) => {
         const found = await queries.execute(new GetReadingSummary(readingId));
@@ -438,3 +401,6 @@ const sentence = ({
   const consequence = isOpen ? ' The reading would fail and release its credits.' : '';
   return `Would erase the personal data of ${readingId} (${status}, ${workspaceId}).${consequence} Add --yes to do it.`;
 };
+
+/** By the names of the commands. */
+export const commands = { erase: addEraseCommand, readings: addReadingsCommands };

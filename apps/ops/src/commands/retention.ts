@@ -4,8 +4,7 @@ import type { RetentionRun, RetentionStatus } from '#platform/retention/retentio
 import { retentionStatus, runRetention } from '#platform/retention/retention.js';
 import { LookAtTestReadings } from '#readings/contracts/index.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '#webhooks/contracts/index.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
 
 /** A kind that is this many days behind its term says that nobody deletes it. */
@@ -39,13 +38,8 @@ const runRetentions = async (
   return own === null ? runs : [...runs, own];
 };
 
-interface Options {
-  readonly dryRun?: boolean;
-  readonly kinds?: readonly string[] | null;
-}
-
 /** What is kept for how long, and what is due. */
-export const addRetentionCommands = (retention: Command): void => {
+const addRetentionCommands = (retention: Command): void => {
   addStatus(retention);
   addRun(retention);
 };
@@ -54,23 +48,19 @@ const addStatus = (retention: Command): void => {
   retention
     .command('status')
     .description(
-      `each kind of data that ends: its term, the oldest that is kept, what is due, the last round and the next; exit 1 when one is ${LAGS_FROM_DAYS} days late`,
+      `each kind of data that ends, and what is due; exit 1 when one is ${LAGS_FROM_DAYS} days late`,
     )
-    .addHelpText('after', '\nExamples:\n  ops retention status\n  ops retention status --json | jq .kinds')
+    .addHelpText('after', '\nExample:\n  ops retention status --json | jq .kinds')
     .action(async (_: object, command: Command) => {
       const kinds = await withSession(async (session) => retentionOfAll(session, await session.time.now()));
       const late = kinds.filter(({ lagDays }) => lagDays >= LAGS_FROM_DAYS).map(({ kind }) => kind);
-      print(
-        command,
-        { kinds, late },
-        [
-          describe(kinds),
-          ...kinds.filter(({ progress }) => progress !== null).flatMap(describeProgress),
-          ...(kinds.some(({ waitsSince }) => waitsSince !== null) ? ['', WAITS] : []),
-          ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ${whoDeletes(late)}`] : []),
-        ].join('\n'),
-      );
-      if (late.length > 0) process.exitCode = 1;
+      const text = [
+        describe(kinds),
+        ...kinds.filter(({ progress }) => progress !== null).flatMap(describeProgress),
+        ...(kinds.some(({ waitsSince }) => waitsSince !== null) ? ['', WAITS] : []),
+        ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ${whoDeletes(late)}`] : []),
+      ];
+      print(command, { kinds, late }, text, late.length > 0);
     });
 };
 
@@ -90,30 +80,19 @@ const describeProgress = ({ kind, progress, due }: RetentionStatus): readonly st
 const addRun = (retention: Command): void => {
   retention
     .command('run')
-    .description(
-      'delete now what has outlived its term, as workers do every ten minutes; safe beside them. Workers alone delete test-readings',
-    )
+    .description('delete now what has outlived its term, as workers do; they alone delete test-readings')
     .option('--dry-run', 'only show what would be deleted')
     .option('--kinds <kinds>', 'only these, comma-separated', (text) => text.split(','))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops retention run --dry-run\n  ops retention run --kinds deliveries,events',
-    )
-    .action(async ({ dryRun = false, kinds = null }: Options, command: Command) => {
+    .addHelpText('after', '\nExample:\n  ops retention run --kinds deliveries,events')
+    .action(async (options: { dryRun?: boolean; kinds?: readonly string[] }, command: Command) => {
+      const { dryRun = false, kinds = null } = options;
       const answer = await withSession(async (session) => {
         const now = await session.time.now();
         const all = dryRun || kinds !== null ? await retentionOfAll(session, now) : [];
-        if (kinds !== null)
-          requireKnown(
-            kinds,
-            all.map(({ kind }) => kind),
-            dryRun,
-          );
+        if (kinds !== null) requireKnown(kinds, all, dryRun);
         if (!dryRun) return { dryRun: false as const, kinds: await runRetentions(session, now, kinds) };
-        const due = all.filter(
-          ({ kind, due: { rows, partitions } }) =>
-            (kinds?.includes(kind) ?? true) && rows + (partitions ?? 0) > 0,
-        );
+        const chosen = all.filter(({ kind }) => kinds?.includes(kind) ?? true);
+        const due = chosen.filter((one) => one.due.rows + (one.due.partitions ?? 0) > 0);
         return { dryRun: true as const, kinds: due };
       });
       const text = !answer.dryRun
@@ -126,7 +105,8 @@ const addRun = (retention: Command): void => {
 };
 
 /** @throws OpsError when a kind is unknown, or the command does not delete it */
-const requireKnown = (kinds: readonly string[], known: readonly string[], dryRun: boolean): void => {
+const requireKnown = (kinds: readonly string[], all: readonly RetentionStatus[], dryRun: boolean): void => {
+  const known = all.map(({ kind }) => kind);
   if (!kinds.every((kind) => known.includes(kind))) throw new OpsError(`--kinds takes ${known.join(', ')}.`);
   const theirs = dryRun ? [] : kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
   if (theirs.length > 0)
@@ -149,3 +129,6 @@ const describe = (kinds: readonly RetentionStatus[]): string =>
     'last round': ({ lastRun }) => lastRun?.at.slice(0, 16) ?? 'never',
     next: ({ nextRun }) => nextRun?.slice(0, 16),
   });
+
+/** By the names of the commands. */
+export const commands = { retention: addRetentionCommands };

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { readAddress } from '#event-sourcing/store/address.js';
 import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '#platform/postgres/prepare-database.js';
 import { MODULES } from '../../../service/src/modules.js';
-import { OpsError } from '../ops-error.js';
-import { print } from '../output.js';
+import { OpsError, print } from '../output.js';
 import { readConnection } from '../session.js';
 
 const DATABASE_HELP = `
@@ -14,12 +13,10 @@ Three URLs of one database define the roles:
   DATABASE_OWNER_URL   the role that will own the schemas: ops migrate, ops projections
   DATABASE_URL         the role that will read and write rows: API, worker, all other commands
 
-Creates missing roles, the database and rights. Gives the owner what an older version created with another role. Safe to
-repeat: a second run only sets the passwords again. Run ops migrate next. The statements contain SCRAM verifiers, not
-passwords.
+Creates missing roles, the database and rights. Safe to repeat: a second run only sets the passwords again. The statements
+contain SCRAM verifiers, not passwords.
 
-Examples:
-  ops database prepare --dry-run | less
+Example:
   ops database prepare && ops migrate`;
 
 const address = z.url({ protocol: /^postgres(ql)?$/ });
@@ -29,7 +26,7 @@ const addresses = z.object({
   DATABASE_URL: address,
 });
 
-export const addDatabaseCommands = (database: Command): void => {
+const addDatabaseCommands = (database: Command): void => {
   database
     .command('prepare')
     .description('create the roles and the database of the service, and give the owner its schemas')
@@ -52,16 +49,9 @@ export const addDatabaseCommands = (database: Command): void => {
 };
 
 const prepared = async (given: z.infer<typeof addresses>, carryOut: boolean): Promise<readonly string[]> => {
+  const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl, DATABASE_URL: applicationUrl } = given;
   try {
-    return await prepareDatabase(
-      {
-        adminUrl: given.DATABASE_ADMIN_URL,
-        ownerUrl: given.DATABASE_OWNER_URL,
-        applicationUrl: given.DATABASE_URL,
-      },
-      MODULES,
-      carryOut,
-    );
+    return await prepareDatabase({ adminUrl, ownerUrl, applicationUrl }, MODULES, carryOut);
   } catch (error) {
     if (error instanceof UnusableRoles) throw new OpsError(error.message);
     throw new OpsError(`The server refused: ${(error as Error).message}`);
@@ -77,14 +67,11 @@ The login joins a group. The group may then read $all, and read and append to al
 delete streams or change metadata. Every other login except $admins is refused, unless default access was already set.
 Safe to repeat: each run sets the password. Use it for a dedicated store; let the administrator prepare a shared one.
 
-To replace the login without a pause, run it with a new user in EVENTSTORE_URL: both are in the group. Restart the
-processes with the new one, then delete the old one in the store.
-
 Example:
   export EVENTSTORE_ADMIN_URL='esdb://admin:…@store.example.com:2113?tlsCAFile=/certs/ca.crt'
   ops event-store prepare`;
 
-export const addEventStoreCommands = (store: Command): void => {
+const addEventStoreCommands = (store: Command): void => {
   store
     .command('prepare')
     .description('create the service’s login and set what it and others may do')
@@ -117,34 +104,27 @@ const loginOf = (url = '') => {
 
 const CONNECT_WITHIN_MS = 5_000;
 
-/** The tools that migrate are large. */
-const loadMigrate = () => import('#platform/postgres/migrate.js');
-
 const ONE_ROLE =
   'DATABASE_OWNER_URL is not set: the service’s own role owns the schemas. ops database prepare creates a separate owner.';
 
-export const addMigrateCommand = (command: Command): void => {
+const addMigrateCommand = (command: Command): void => {
   command
     .addHelpText(
       'after',
-      '\nConnects with DATABASE_OWNER_URL and grants the role of DATABASE_URL its rights. Without DATABASE_OWNER_URL it connects with DATABASE_URL.',
+      '\nConnects with DATABASE_OWNER_URL, if it is set, and gives the role of DATABASE_URL its rights.',
     )
     .action(async (_: object, command: Command) => {
       const { DATABASE_URL, DATABASE_OWNER_URL } = readConnection(process.env);
+      // The tools that migrate are large.
+      const { migrate } = await import('#platform/postgres/migrate.js');
       if (DATABASE_OWNER_URL === undefined) {
-        const { migrate } = await loadMigrate();
         await migrate(DATABASE_URL, MODULES);
-        print(command, { migrated: true, note: ONE_ROLE }, `The schema is up to date. ${ONE_ROLE}`);
-        return;
+        return print(command, { migrated: true, note: ONE_ROLE }, `The schema is up to date. ${ONE_ROLE}`);
       }
       const application = await roleOf(DATABASE_URL);
-      const { migrate } = await loadMigrate();
       await migrate(DATABASE_OWNER_URL, MODULES, application);
-      print(
-        command,
-        { migrated: true, application },
-        `The schema is up to date, and ${application} may use it`,
-      );
+      const text = `The schema is up to date, and ${application} may use it`;
+      print(command, { migrated: true, application }, text);
     });
 };
 
@@ -162,4 +142,11 @@ const roleOf = async (databaseUrl: string): Promise<string> => {
   } finally {
     await client.end().catch(() => undefined);
   }
+};
+
+/** By the names of the commands. */
+export const commands = {
+  database: addDatabaseCommands,
+  'event-store': addEventStoreCommands,
+  migrate: addMigrateCommand,
 };

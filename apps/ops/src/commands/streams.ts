@@ -4,14 +4,13 @@ import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { placeText } from '#event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { printable } from '#platform/text/printable.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
 import { catalogueOf, ownerOf, problemOf, shownActor, shownCause, shownEvent } from '../shown-event.js';
 import { parseInstant, wholeNumber } from './options.js';
 
 /** Commands that read the log itself. Personal data stays sealed in their output. */
-export const addStreamsCommands = (streams: Command): void => {
+const addStreamsCommands = (streams: Command): void => {
   for (const add of [addShow, addTail, addFind]) add(streams);
 };
 
@@ -55,10 +54,7 @@ const addShow = (streams: Command): void => {
     .description(`the events of one stream, oldest first, at most ${MOST}`)
     .argument('<stream>', 'such as reading-<readingId> or credits-<workspaceId>')
     .option('--newest', `the newest ${MOST} instead of the oldest`)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops streams show credits-ws_…\n  ops streams show credits-ws_… --newest --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops streams show credits-ws_… --newest --json')
     .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
       const { events, owner } = await withSession(async ({ store }) => {
         const found: ListedEvent[] = [];
@@ -69,7 +65,11 @@ const addShow = (streams: Command): void => {
         return { events: newest ? found.toReversed() : found, owner };
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
-      print(command, { stream, events }, events.map((event) => describe(event, owner)).join('\n'));
+      print(
+        command,
+        { stream, events },
+        events.map((event) => describe(event, owner)),
+      );
     });
 };
 
@@ -92,10 +92,7 @@ const addTail = (streams: Command): void => {
     .option('--type <type>', 'only events of this type')
     .option('--workspace <id>', 'only events of this workspace')
     .option('--count <n>', 'end after this many events', wholeNumber)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops streams tail --category credits\n  ops streams tail --type ReadingFailed --count 1 --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops streams tail --type ReadingFailed --count 1 --json')
     .action(async ({ count = Infinity, ...choice }: Choice & { count?: number }, command: Command) => {
       await withSession(async ({ store }) => {
         const categories = choice.category === undefined ? [] : [choice.category];
@@ -135,16 +132,9 @@ const addFind = (streams: Command): void => {
     .option('--actor <actor>', 'only events caused by this actor, such as operator:ada or apiKey:Ab3dE6gH')
     .option('--correlation <id>', 'only this correlation id')
     .option('--id <uuid>', 'the event with this id')
-    .option(
-      '--since <instant>',
-      'only events at this time or later; the log is read no further back',
-      parseInstant,
-    )
+    .option('--since <instant>', 'only events at this time or later', parseInstant)
     .option('--limit <n>', 'at most this many', wholeNumber, LIMIT)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops streams find --type ReadingFailed --since 2026-04-01\n  ops streams find --actor operator:ada --limit 10 --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops streams find --type ReadingFailed --since 2026-04-01')
     .action(async ({ since, limit, ...choice }: Options, command: Command) => {
       if (Object.keys(choice).every((name) => name === 'json'))
         throw new OpsError(
@@ -183,3 +173,6 @@ export const find = async (
   }
   return found;
 };
+
+/** By the names of the commands. */
+export const commands = { streams: addStreamsCommands };

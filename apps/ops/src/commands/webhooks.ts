@@ -26,14 +26,12 @@ import {
   type WebhookRefusal,
 } from '#webhooks/contracts/index.js';
 import { writeNewFile } from '../new-file.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
-import { withProgress } from '../progress.js';
-import { withSession, type Session } from '../session.js';
+import { OpsError, print, tableOf, withProgress } from '../output.js';
+import { withSession, withWorkspace, type Session } from '../session.js';
 import { parseInstant, parseUuid, someText, wholeFrom } from './options.js';
 
 /** The operator's commands for webhooks: find failing endpoints, enable them, replay what they missed, keep old deliveries. */
-export const addWebhooksCommands = (webhooks: Command): void => {
+const addWebhooksCommands = (webhooks: Command): void => {
   for (const add of [addList, addHealth, addStats, addDelivery, addReplay, addEnable, addExport])
     add(webhooks);
 };
@@ -71,15 +69,11 @@ const addList = (webhooks: Command): void => {
     .description('webhook endpoints and their state, longest waiting first')
     .option('--workspace <id>', 'of one workspace')
     .addOption(new Option('--state <state>', 'in one state').choices(STATES))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops webhooks list --state failing\n  ops webhooks list --workspace ws_… --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops webhooks list --workspace ws_… --json')
     .action(async ({ workspace, state }: { workspace?: string; state?: string }, command: Command) => {
-      const all = await withSession(async ({ queries, requireWorkspace }) => {
-        if (workspace !== undefined) await requireWorkspace(workspace);
-        return queries.execute(new ListWebhookEndpoints(workspace ?? null));
-      });
+      const all = await withWorkspace(workspace ?? null, ({ queries }) =>
+        queries.execute(new ListWebhookEndpoints(workspace ?? null)),
+      );
       const endpoints = all.filter(({ endpoint }) => state === undefined || endpoint.health.state === state);
       const text = tableOf(endpoints, {
         endpoint: ({ endpoint }) => endpoint.endpointId,
@@ -99,10 +93,7 @@ const addHealth = (webhooks: Command): void => {
     .description('queue age, attempts of the last 24 hours by outcome, failing and disabled endpoints')
     .option('--endpoint <id>', 'of one endpoint')
     .option('--max-queue-age <seconds>', 'exit with 1 when a delivery has been due for longer', wholeFrom(0))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops webhooks health --json\n  ops webhooks health --max-queue-age 60   # for a monitor',
-    )
+    .addHelpText('after', '\nExample:\n  ops webhooks health --max-queue-age 60   # for a monitor')
     .action(async (options: { endpoint?: string; maxQueueAge?: number }, command: Command) => {
       const { endpoint, maxQueueAge } = options;
       const endpoints = await withSession(async (session) => {
@@ -110,8 +101,8 @@ const addHealth = (webhooks: Command): void => {
         return session.queries.execute(new ListWebhookEndpoints(null, endpoint ?? null));
       });
       const health = summary(endpoints);
-      print(command, health, describeHealth(health));
-      if (maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge) process.exitCode = 1;
+      const isLate = maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge;
+      print(command, health, describeHealth(health), isLate);
     });
 };
 
@@ -131,7 +122,7 @@ const summary = (all: readonly EndpointHealth[]) => {
   };
 };
 
-const describeHealth = (health: ReturnType<typeof summary>): string => {
+const describeHealth = (health: ReturnType<typeof summary>): readonly string[] => {
   const { endpoints, pending, queueAgeSeconds, attempts, troubled } = health;
   const counts = Object.entries(attempts).map(([ended, count]) => `${count} ${ended}`);
   const text = [
@@ -139,7 +130,7 @@ const describeHealth = (health: ReturnType<typeof summary>): string => {
     `Pending deliveries: ${pending}; the longest due for ${queueAgeSeconds} s`,
     `Attempts of the last 24 hours: ${counts.join(', ') || 'none'}`,
   ];
-  if (troubled.length === 0) return text.join('\n');
+  if (troubled.length === 0) return text;
   const listed = tableOf(troubled, {
     endpoint: ({ endpoint }) => endpoint.endpointId,
     workspace: 'workspaceId',
@@ -149,7 +140,7 @@ const describeHealth = (health: ReturnType<typeof summary>): string => {
     'failing since': ({ endpoint }) => endpoint.health.failingSince,
     'last success': ({ lastSuccessAt }) => lastSuccessAt ?? 'never',
   });
-  return [...text, '', listed].join('\n');
+  return [...text, '', listed];
 };
 
 const MOST_HOURS = 35 * 24;
@@ -160,10 +151,7 @@ const addStats = (webhooks: Command): void => {
     .description('attempts of an endpoint by hour and outcome, and whether it is verified')
     .requiredOption('--endpoint <id>', 'which endpoint')
     .option('--hours <n>', `hours back from now, 1 to ${MOST_HOURS}`, wholeFrom(1, MOST_HOURS), RECENT_HOURS)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops webhooks stats --endpoint we_…\n  ops webhooks stats --endpoint we_… --hours 168 --json',
-    )
+    .addHelpText('after', '\nExample:\n  ops webhooks stats --endpoint we_… --hours 168 --json')
     .action(async ({ endpoint, hours }: { endpoint: string; hours: number }, command: Command) => {
       const now = Date.now();
       const [since, until] = [instant(firstHour(now, hours)), instant(now)];
@@ -182,12 +170,9 @@ const addStats = (webhooks: Command): void => {
     });
 };
 
-interface Shown extends EndpointStats {
-  readonly state: string;
-  readonly verification: VerificationRecord | null;
-}
+type Shown = EndpointStats & { readonly state: string; readonly verification: VerificationRecord | null };
 
-const describeStats = ({ state, verification, hours, total }: Shown): string => {
+const describeStats = ({ state, verification, hours, total }: Shown): readonly string[] => {
   const failuresOf = ({ attempts: { succeeded: _, ...failures } }: AttemptFigures) => failures;
   const rows: readonly (AttemptFigures & { hour: string })[] = [...hours, { hour: 'total', ...total }];
   const text = tableOf(rows, {
@@ -207,7 +192,7 @@ const describeStats = ({ state, verification, hours, total }: Shown): string => 
     `Verification: ${verification === null ? 'no probe is needed' : describeProbes(verification)}`,
     '',
     hours.length === 0 ? 'No attempts in this time.' : text,
-  ].join('\n');
+  ];
 };
 
 const describeProbes = ({ askedAt, attempts, nextProbeAt, lastError }: VerificationRecord): string =>
@@ -218,10 +203,7 @@ const addDelivery = (webhooks: Command): void => {
     .command('delivery')
     .description('a delivery with its attempts, and what the receiver answered to failed ones')
     .requiredOption('--delivery <id>', 'the delivery', parseUuid)
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops webhooks delivery --delivery 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11',
-    )
+    .addHelpText('after', '\nExample:\n  ops webhooks delivery --delivery 7f9c24e8-…')
     .action(async ({ delivery }: { delivery: string }, command: Command) => {
       const found = await withSession(({ queries }) => queries.execute(new FindAnsweredDelivery(delivery)));
       if (!found)
@@ -241,7 +223,7 @@ const addDelivery = (webhooks: Command): void => {
           answer: 'answer',
         }),
       ];
-      print(command, found, text.join('\n'));
+      print(command, found, text);
     });
 };
 
@@ -267,30 +249,11 @@ const addReplay = (webhooks: Command): void => {
     .requiredOption('--endpoint <id>', 'the endpoint')
     .requiredOption('--since <instant>', 'events at this time or later', parseInstant)
     .option('--until <instant>', 'events before this time; default: now', parseInstant)
-    .option(
-      '--types <types>',
-      'event types, comma-separated; default: those it subscribes to',
-      choiceOf(PUBLIC_EVENT_TYPES),
-    )
-    .option(
-      '--statuses <statuses>',
-      'their delivery statuses at the endpoint, comma-separated; default: missing,skipped,exhausted',
-      choiceOf(REPLAYABLE_STATUSES),
-    )
+    .option('--types <types>', 'comma-separated; default: as it subscribes', choiceOf(PUBLIC_EVENT_TYPES))
+    .option('--statuses <statuses>', 'default: missing,skipped,exhausted', choiceOf(REPLAYABLE_STATUSES))
     .option('--yes', 'send them')
-    .option(
-      '--wait <seconds>',
-      'how long to wait for a worker to process the log',
-      wholeFrom(1, 999_999),
-      WAIT_SECONDS,
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  ops webhooks replay --endpoint we_… --since 2026-04-01
-  ops webhooks replay --endpoint we_… --since 2026-04-01 --statuses skipped --yes`,
-    )
+    .option('--wait <seconds>', 'how long to wait for a worker', wholeFrom(1, 999_999), WAIT_SECONDS)
+    .addHelpText('after', '\nExample:\n  ops webhooks replay --endpoint we_… --since 2026-04-01 --yes')
     .action(async (options: ReplayOptions, command: Command) => {
       const replay = await withSession((session) => run(session, options));
       const { dryRun, events, state } = replay;
@@ -306,14 +269,8 @@ Examples:
 const run = async (session: Session, options: ReplayOptions): Promise<ReplayRecord> => {
   const { endpoint, since, until, types = null, statuses = null, yes = false, wait } = options;
   const { workspaceId } = await requireEndpoint(session, endpoint);
-  const choice = {
-    since: instant(since),
-    until: until === undefined ? null : instant(until),
-    types,
-    statuses,
-    modes: null,
-    dryRun: !yes,
-  };
+  const period = { since: instant(since), until: until === undefined ? null : instant(until) };
+  const choice = { ...period, types, statuses, modes: null, dryRun: !yes };
   const answer = await session.commands.execute(new ReplayEvents(endpoint, workspaceId, choice, null));
   if (!('record' in answer)) throw refusedBecause(answer);
   const { replayId } = answer.record;
@@ -353,19 +310,10 @@ const addEnable = (webhooks: Command): void => {
 const addExport = (webhooks: Command): void => {
   webhooks
     .command('export')
-    .description(
-      'settled deliveries with their attempts, before retention drops them; one JSON object a line',
-    )
+    .description('settled deliveries with their attempts, before retention drops them; a JSON object a line')
     .requiredOption('--until <instant>', 'settled before this time', parseInstant)
-    .requiredOption(
-      '--out <file>',
-      'write to this new file, readable only by you; refused if it exists',
-      someText,
-    )
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops webhooks export --until 2026-06-01 --out deliveries-until-june.jsonl',
-    )
+    .requiredOption('--out <file>', 'write to this new file, readable only by you', someText)
+    .addHelpText('after', '\nExample:\n  ops webhooks export --until 2026-06-01 --out until-june.jsonl')
     .action(async ({ until, out }: { until: number; out: string }, command: Command) => {
       const deliveries = await writeNewFile(out, (write) =>
         withSession(({ queries }) => queries.execute(new ExportDeliveries(instant(until), write))),
@@ -383,3 +331,6 @@ function choiceOf<T extends string>(allowed: readonly T[]): (text: string) => re
     return known;
   };
 }
+
+/** By the names of the commands. */
+export const commands = { webhooks: addWebhooksCommands };

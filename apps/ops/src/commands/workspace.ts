@@ -17,16 +17,11 @@ import {
   type Paper,
   type PortalLanguage,
 } from '#workspaces/contracts/index.js';
-import { OpsError } from '../ops-error.js';
-import { print, tableOf } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
 import { scopesAmong, someText, wholeFrom } from './options.js';
 
-interface WebhookOptions {
-  readonly workspace: string;
-  readonly externalId?: 'on' | 'off';
-  readonly lowCredits?: number;
-}
+type ContentOptions = { workspace: string; externalId?: 'on' | 'off'; lowCredits?: number };
 
 const requireWorkspace = (workspaceId: string, { outcome }: Chosen): void => {
   if (outcome === 'unknown_workspace') throw new OpsError(`There is no workspace ${workspaceId}`);
@@ -37,7 +32,7 @@ const saidOfLowCredits = (workspaceId: string, percent: number): string =>
     ? `${workspaceId} is not told of low credits`
     : `${workspaceId} is told when fewer than ${percent} % of its credits after the last top-up are left`;
 
-export const addWorkspaceCommands = (workspace: Command): void => {
+const addWorkspaceCommands = (workspace: Command): void => {
   workspace
     .command('create')
     .description('open a workspace and its credit book')
@@ -56,22 +51,11 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     .description('choose what the webhooks of a workspace tell, from the next one on')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(
-      new Option('--external-id <choice>', "whether bodies show the callers' own ids of readings").choices([
-        'on',
-        'off',
-      ]),
+      new Option('--external-id <choice>', 'show the callers’ ids of readings').choices(['on', 'off']),
     )
-    .addOption(
-      new Option(
-        '--low-credits <percent>',
-        'tell when fewer credits than this share of the last top-up are left: 0 to 90, 0 is never',
-      ).argParser(wholeFrom(0, 90)),
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops workspace webhooks --workspace ws_… --external-id off\n  ops workspace webhooks --workspace ws_… --low-credits 25',
-    )
-    .action(async (options: WebhookOptions, command: Command) => {
+    .option('--low-credits <percent>', 'tell below this share of the last top-up; 0: never', wholeFrom(0, 90))
+    .addHelpText('after', '\nExample:\n  ops workspace webhooks --workspace ws_… --external-id off')
+    .action(async (options: ContentOptions, command: Command) => {
       const { workspace: workspaceId, externalId, lowCredits: lowCreditsPercent } = options;
       if (externalId === undefined && lowCreditsPercent === undefined)
         throw new OpsError('Name what to choose: --external-id or --low-credits');
@@ -83,25 +67,18 @@ export const addWorkspaceCommands = (workspace: Command): void => {
         commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor))),
       );
       requireWorkspace(workspaceId, outcome);
+      const shown = externalId === 'on' ? 'external ids' : 'no external ids';
       const said = [
-        ...(externalId === undefined
-          ? []
-          : [
-              `Webhook bodies of ${workspaceId} show ${externalId === 'on' ? 'external ids' : 'no external ids'}`,
-            ]),
+        ...(externalId === undefined ? [] : [`Webhook bodies of ${workspaceId} show ${shown}`]),
         ...(lowCreditsPercent === undefined ? [] : [saidOfLowCredits(workspaceId, lowCreditsPercent)]),
       ];
-      print(command, { workspaceId, externalId, lowCreditsPercent, ...outcome }, said.join('\n'));
+      print(command, { workspaceId, externalId, lowCreditsPercent, ...outcome }, said);
     });
   workspace
     .command('booklet')
     .description('choose the paper of the PDFs of a workspace, from the next publication on')
     .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(
-      new Option('--paper <paper>', 'by-locale: A4 for fr-FR, US Letter for en-US')
-        .choices(PAPERS)
-        .makeOptionMandatory(),
-    )
+    .addOption(new Option('--paper <paper>', 'by-locale: A4 for fr-FR').choices(PAPERS).makeOptionMandatory())
     .addHelpText('after', '\nExample:\n  ops workspace booklet --workspace ws_… --paper a4')
     .action(async (options: { workspace: string; paper: Paper }, command: Command) => {
       const workspaceId = options.workspace;
@@ -117,13 +94,13 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     .description('list workspaces, oldest first')
     .action(async (_: object, command: Command) => {
       const workspaces = await withSession(({ queries }) => queries.execute(new ListWorkspaces()));
-      const text = tableOf(workspaces, {
+      const columns = {
         workspace: 'workspaceId',
         name: 'name',
         opened: 'openedAt',
         keys: 'activeKeys',
-      });
-      print(command, { workspaces }, text);
+      } as const;
+      print(command, { workspaces }, tableOf(workspaces, columns));
     });
 };
 
@@ -138,33 +115,16 @@ interface LinkOptions {
   readonly minutes: number;
 }
 
-export const addPortalCommands = (portal: Command): void => {
+const addPortalCommands = (portal: Command): void => {
   portal
     .command('link')
     .description('print a link to the portal of a workspace; it works once, within 60 seconds')
     .requiredOption('--workspace <id>', 'the workspace')
-    .option(
-      '--scopes <scopes>',
-      `comma-separated: ${SESSION_SCOPES.join(' ')}; default: all`,
-      scopesAmong(SESSION_SCOPES),
-      SESSION_SCOPES,
-    )
-    .addOption(
-      new Option('--language <language>', PORTAL_LANGUAGES.join(' or '))
-        .choices(PORTAL_LANGUAGES)
-        .default('en'),
-    )
+    .option('--scopes <scopes>', 'comma-separated; default: all', scopesAmong(SESSION_SCOPES), SESSION_SCOPES)
+    .addOption(new Option('--language <language>').choices(PORTAL_LANGUAGES).default('en'))
     .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
-    .option(
-      '--minutes <n>',
-      `minutes the session lasts, 1 to ${LONGEST_MINUTES}`,
-      wholeFrom(1, LONGEST_MINUTES),
-      DEFAULT_MINUTES,
-    )
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops portal link --workspace ws_… --scopes readings:read,credits:read',
-    )
+    .option('--minutes <n>', 'minutes the session lasts', wholeFrom(1, LONGEST_MINUTES), DEFAULT_MINUTES)
+    .addHelpText('after', '\nExample:\n  ops portal link --workspace ws_… --scopes readings:read')
     .action(async ({ workspace, scopes, language, zone, minutes }: LinkOptions, command: Command) => {
       const answer = await withSession(async ({ commands, config, actor, requireWorkspace }) => {
         if (!config.PORTAL) throw new OpsError('The portal is switched off: set PORTAL=1 for the API.');
@@ -192,3 +152,6 @@ export function parseZone(text: string): string {
     throw new InvalidArgumentError('must be an IANA time zone such as Europe/Paris');
   }
 }
+
+/** By the names of the commands. */
+export const commands = { workspace: addWorkspaceCommands, portal: addPortalCommands };

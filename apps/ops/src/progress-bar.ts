@@ -1,2 +1,0 @@
-/** Loaded only for a terminal. */
-export { SingleBar } from 'cli-progress';
