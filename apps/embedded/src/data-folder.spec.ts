@@ -40,10 +40,6 @@ describe('the secrets of a data folder', () => {
     expect(checkSettings({}, secrets).ENCRYPTION_KEYS).toEqual([{ id: 'k1', key: expect.any(Buffer) }]);
   });
 
-  it('differ from folder to folder', () => {
-    expect(loadSecrets(emptyFolder())).not.toEqual(loadSecrets(emptyFolder()));
-  });
-
   it.each(['are gone', 'are damaged'])('are not replaced when they %s and sealed data exists', (state) => {
     const folder = emptyFolder();
     loadSecrets(folder);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-describe('taking', () => {
+describe('A backup', () => {
   let folder: string;
   let to: string;
 
@@ -54,47 +54,45 @@ describe('taking', () => {
 
   const logOf = (backup: string): string => readFileSync(join(backup, 'event-store', 'log'), 'utf8');
 
-  describe('A backup', () => {
-    it('that is taken while another one has the same target is whole, and deletes nothing of the other', async () => {
-      let begin = (): void => undefined;
-      const firstHasTables = new Promise<void>((resolve) => (begin = resolve));
-      let go = (): void => undefined;
-      const secondHasTables = new Promise<void>((resolve) => (go = resolve));
-      const first = take('first', () => {
-        begin();
-        return secondHasTables;
-      });
-      await firstHasTables;
-      const second = take('second', async () => {
-        go();
-        await first;
-      });
-      await expect(second).rejects.toThrow(`${to} was filled meanwhile, as by another backup`);
-      expect(await first).toMatchObject({ eventStore: { files: [{ path: 'event-store/log' }] } });
-      expect(logOf(to)).toBe('first\n');
-      expect(existsSync(join(to, 'manifest.json'))).toBe(true);
-      expect(readdirSync(folder).toSorted()).toEqual(['backup', 'erased']);
+  it('that is taken while another one has the same target is whole, and deletes nothing of the other', async () => {
+    let begin = (): void => undefined;
+    const firstHasTables = new Promise<void>((resolve) => (begin = resolve));
+    let go = (): void => undefined;
+    const secondHasTables = new Promise<void>((resolve) => (go = resolve));
+    const first = take('first', () => {
+      begin();
+      return secondHasTables;
     });
+    await firstHasTables;
+    const second = take('second', async () => {
+      go();
+      await first;
+    });
+    await expect(second).rejects.toThrow(`${to} was filled meanwhile, as by another backup`);
+    expect(await first).toMatchObject({ eventStore: { files: [{ path: 'event-store/log' }] } });
+    expect(logOf(to)).toBe('first\n');
+    expect(existsSync(join(to, 'manifest.json'))).toBe(true);
+    expect(readdirSync(folder).toSorted()).toEqual(['backup', 'erased']);
+  });
 
-    it('takes an empty folder, and leaves what somebody puts there meanwhile', async () => {
+  it('takes an empty folder, and leaves what somebody puts there meanwhile', async () => {
+    mkdirSync(to);
+    await take('one');
+    expect(logOf(to)).toBe('one\n');
+    rmSync(to, { recursive: true });
+    const written = take('two', async () => {
       mkdirSync(to);
-      await take('one');
-      expect(logOf(to)).toBe('one\n');
-      rmSync(to, { recursive: true });
-      const written = take('two', async () => {
-        mkdirSync(to);
-        writeFileSync(join(to, 'note'), 'kept');
-      });
-      await expect(written).rejects.toThrow('was filled meanwhile');
-      expect(readdirSync(to)).toEqual(['note']);
+      writeFileSync(join(to, 'note'), 'kept');
     });
+    await expect(written).rejects.toThrow('was filled meanwhile');
+    expect(readdirSync(to)).toEqual(['note']);
+  });
 
-    it('names what other runs have not finished, and leaves it', async () => {
-      const rest = [`${to}.unfinished`, join(folder, 'earlier.unfinished-a1B2c3')];
-      for (const path of rest) mkdirSync(path);
-      await take('one');
-      expect(unfinishedBeside(to)).toEqual(rest);
-    });
+  it('names what other runs have not finished, and leaves it', async () => {
+    const rest = [`${to}.unfinished`, join(folder, 'earlier.unfinished-a1B2c3')];
+    for (const path of rest) mkdirSync(path);
+    await take('one');
+    expect(unfinishedBeside(to)).toEqual(rest);
   });
 });
 
