@@ -8,7 +8,8 @@ import { formatsOf } from '../../../portal/src/frame/formats.js';
 import { Sender, type Site } from '../../../portal/src/frame/send.js';
 import type { Failed } from '../../../portal/src/frame/page.js';
 import { TEXTS } from '../../../portal/src/texts/texts.js';
-import { OpsError, tell } from '../output.js';
+import { OpsError } from '../output.js';
+import { tell } from '../output.js';
 import type { Session } from '../session.js';
 import { looksOf, PAGES, type ConsolePage, type ConsoleVisit } from './pages.js';
 

@@ -15,7 +15,8 @@ import { CHECKS, examineAll } from '../commands/doctor.js';
 import { aboutReading, DELIVERY_COLUMNS, kindOf, STORY_COLUMNS, tellStory } from '../commands/events.js';
 import { retryStopped } from '../commands/parked.js';
 import { LAG_COLUMNS, projectionStates, VERSION_COLUMNS, versionsIn } from '../commands/projections.js';
-import { cellsOf, type Columns, OpsError } from '../output.js';
+import { OpsError } from '../output.js';
+import { cellsOf, type Columns } from '../output.js';
 import type { Session } from '../session.js';
 
 /** Seconds after which the browser looks again at what changes by itself. */
@@ -26,6 +27,8 @@ const REMEMBERED_MS = 5_000;
 const PART_WITHIN_MS = 5_000;
 /** Events that are counted after each checkpoint, at most. */
 const LOOK_AHEAD = 1_000;
+/** How far back the trend of a lag looks (ms). */
+const TREND_MS = 60_000;
 /** Rows of the parked streams. */
 const SHOWN = 50;
 /** How long a page waits for the worker of a process (s). */
@@ -33,9 +36,14 @@ const WAIT_SECONDS = 5;
 /** Checks of the doctor that cost little, for a page that looks again by itself. */
 const QUICK = ['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'deliveries', 'clock', 'disk'];
 
+interface Lag extends ConsumerLag {
+  /** Events behind up to a minute ago; `null`: not looked at then. */
+  readonly before: number | null;
+}
+
 /** What the pages of one console share. */
 export interface Looks {
-  readonly lags: () => Promise<readonly ConsumerLag[]>;
+  readonly lags: () => Promise<readonly Lag[]>;
   /** What the quick checks of the doctor find. */
   readonly troubles: () => Promise<readonly Finding[]>;
   /** The last run of all checks. */
@@ -53,9 +61,19 @@ const remembered = <T,>(read: () => Promise<T>): (() => Promise<T>) => {
 
 export const looksOf = (session: Session): Looks => {
   const { pool, store } = session;
+  let samples: readonly { readonly at: number; readonly lags: readonly ConsumerLag[] }[] = [];
   const quick = CHECKS.filter(({ name }) => QUICK.includes(name));
   return {
-    lags: remembered(() => consumerLag(pool, store, { lookAhead: LOOK_AHEAD })),
+    lags: remembered(async () => {
+      const lags = await consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
+      const now = performance.now();
+      samples = [...samples.filter(({ at }) => now - at <= TREND_MS), { at: now, lags }];
+      const earlier = samples.length > 1 ? samples[0]!.lags : [];
+      return lags.map((lag) => ({
+        ...lag,
+        before: earlier.find(({ consumer }) => consumer === lag.consumer)?.events ?? null,
+      }));
+    }),
     troubles: remembered(() => examineAll(session, STORES, quick)),
     examined: null,
   };
@@ -201,6 +219,10 @@ const overview: ConsolePage = {
   },
 };
 
+/** How a lag has changed within a minute: `+12`, `-340`. */
+const trend = ({ events, before }: Lag): string =>
+  before === null ? '' : `${events > before ? '+' : ''}${events - before}`;
+
 const consumers: ConsolePage = {
   path: 'consumers',
   title: 'Consumers',
@@ -209,7 +231,7 @@ const consumers: ConsolePage = {
       part(looks.lags, (found) => (
         <Listing
           caption="Consumers of the log"
-          columns={{ ...LAG_COLUMNS, error: 'error' }}
+          columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
           rows={found}
           empty="No consumer has ever run. Start a worker."
         />
@@ -218,7 +240,12 @@ const consumers: ConsolePage = {
         async () => versionsIn(await projectionStates(pool, await looks.lags().catch(() => []))),
         (found) => (
           <>
-            <Listing caption="Versions of projections" columns={VERSION_COLUMNS} rows={found} empty="" />
+            <Listing
+              caption="Versions of projections"
+              columns={{ ...VERSION_COLUMNS, built: (one) => built(one, found) }}
+              rows={found}
+              empty=""
+            />
             <p class="soft">A rebuild is started with ops projections rebuild &lt;name&gt;.</p>
           </>
         ),
@@ -234,6 +261,15 @@ const consumers: ConsolePage = {
       ),
     };
   },
+};
+
+type Version = ReturnType<typeof versionsIn>[number];
+
+/** How far a version that is being built is on its way to the live one, by position in the log. */
+const built = ({ projection, state, position }: Version, all: readonly Version[]): string => {
+  const live = all.find((one) => one.projection === projection && one.state === 'live')?.position ?? null;
+  if (state !== 'building' || position === null || live === null || live === 0n) return '';
+  return `${Math.min(100, Number((position * 100n) / live))} %`;
 };
 
 const parked: ConsolePage = {
