@@ -241,12 +241,13 @@ describe('two APIs and three workers on one event store and one database', () =>
   const accepted = new Set<string>();
   const startWorker = (roles: string) => start('worker', { WORKER_ROLES: roles });
   let customer: Integrator;
+  let neighbour: Integrator;
   let endpointId: string;
 
   beforeAll(async () => {
     apis.push(api, await start('api'));
     workers.push(...(await Promise.all(ROLES.map(startWorker))));
-    customer = await open(CREDITS);
+    [customer, neighbour] = [await open(CREDITS), await open(1_000)];
     endpointId = await customer.endpoint(receiver);
   });
 
@@ -282,7 +283,10 @@ describe('two APIs and three workers on one event store and one database', () =>
     };
     for (const index of apis.keys()) await restart(apis, index, () => start('api'));
     for (const [index, roles] of ROLES.entries()) await restart(workers, index, () => startWorker(roles));
-    customer = customer.at(customer.stack, apis[0]!.baseUrl);
+    [customer, neighbour] = [customer, neighbour].map((one) => one.at(one.stack, apis[0]!.baseUrl)) as [
+      Integrator,
+      Integrator,
+    ];
 
     // A process that does not stop in time exits with 1.
     expect(exitCodes).toEqual([0, 0, 0, 0, 0]);
@@ -310,7 +314,6 @@ describe('two APIs and three workers on one event store and one database', () =>
   }, 400_000);
 
   it('publish three readings of a customer beside a bulk of another, long before the bulk is done', async () => {
-    const neighbour = await open(1_000);
     const readings = Array.from({ length: BULK }, () => person());
     const { body } = await customer.call('POST', '/api/v1/readings/bulk', {
       body: { mode: 'all', readings },
