@@ -8,7 +8,7 @@ const APPENDS = 'libs/event-sourcing/src/commands/append-surely.ts';
 const PASS_ON = [
   'libs/event-sourcing/src/projections/set-aside.ts',
   'libs/event-sourcing/src/store/event-store.ts',
-  'libs/platform/src/telemetry/measured-event-store.ts',
+  'libs/platform/src/telemetry/process-metrics.ts',
 ];
 /** Not the event store, but a store's own parts and an ops command's store that opens late. */
 const OTHERS = /^(libs\/embedded-event-store\/|apps\/ops\/src\/lazy-event-store\.ts$)/;

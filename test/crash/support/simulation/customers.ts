@@ -1,7 +1,4 @@
-import {
-  RequestReading,
-  type RequestReadingResult,
-} from '#readings/application/request-reading.js';
+import { RequestReading, type RequestReadingResult } from '#readings/application/request-reading.js';
 import { RepublishDocument } from '#publishing/contracts/index.js';
 import { EraseReading } from '#readings/contracts/index.js';
 import type { World } from './world.js';
