@@ -154,7 +154,7 @@ const attach = async (folder: string, runtime: Runtime) => {
     },
     /** Ends what runs beside the stack. */
     detach: async () => {
-      await database.end();
+      if (!database.ended) await database.end();
       ops.stop();
       await proxy?.stop();
     },

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { repeatedWork } from './repeated-work.js';
 
 it('Repeated work continues after failed rounds, logs what they share once, and ends when aborted', async () => {
@@ -11,6 +12,8 @@ it('Repeated work continues after failed rounds, logs what they share once, and 
     () => {
       rounds += 1;
       if (rounds === 4) ending.abort();
+      // Its connection says so, once for the whole process.
+      if (rounds === 1) return Promise.reject(new StoreUnavailable('away', false));
       return rounds === 2 || rounds === 3
         ? Promise.reject(new Error('the table is gone'))
         : Promise.resolve();
