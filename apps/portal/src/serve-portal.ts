@@ -8,8 +8,8 @@ import { insideCaller } from '#platform/http/in-process.js';
 import { requestIdOf } from '#platform/http/request-id.js';
 import { serveDocuments } from '#platform/http/static-documents.js';
 import type { RatePolicies } from '#platform/rate-limit/policies.js';
-import { ASKED_WITHIN_MS, RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
-import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
+import { RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
+import { ASKED_WITHIN_MS, RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import {
   AdjustPortalSession,
   EndPortalSession,
@@ -343,7 +343,7 @@ class Portal {
       lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };
     const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
+    const verdict = await this.limiter.judge(subject, policy);
     if (verdict && !verdict.allowed)
       throw new Limited(visit, refusal(429, 'rate_limited', { retryAfter: verdict.retryAfterSeconds }));
     return visit;

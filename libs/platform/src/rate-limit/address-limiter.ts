@@ -6,8 +6,8 @@ import { within } from '../async/within.js';
 import { clientAddress } from './address.js';
 import { LocalBuckets } from './local-buckets.js';
 import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
-import { ASKED_WITHIN_MS, RATE_POLICIES } from './rate-limit.guard.js';
-import { RateLimiter } from './rate-limiter.js';
+import { RATE_POLICIES } from './rate-limit.guard.js';
+import { ASKED_WITHIN_MS, RateLimiter } from './rate-limiter.js';
 
 /**
  * Counts requests without valid credentials by address, first in this process, then across all processes. An address

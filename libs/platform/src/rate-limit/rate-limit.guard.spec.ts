@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
 import type { RatePolicies } from './policies.js';
 import { RateLimited, RateLimitGuard } from './rate-limit.guard.js';
-import type { RateLimiter } from './rate-limiter.js';
+import { RateLimiter } from './rate-limiter.js';
 
 const MANAGE = { name: 'manage', perMinute: 60, burst: 30 } as const;
 
@@ -36,15 +36,18 @@ const pass = async (
   return { logged, headers, next: () => guard.canActivate(context) };
 };
 
+const withoutBuckets = () => {
+  const away = () => Promise.reject(new Error('away'));
+  return new RateLimiter({ take: away, charge: away }, { now: () => 0 });
+};
+
 it('A request passes when the buckets are away, and a line of the log names it', async () => {
-  const away = { take: () => Promise.reject(new Error('away')) };
-  const { logged } = await pass(away, () => undefined);
+  const { logged } = await pass(withoutBuckets(), () => undefined);
   expect(logged).toEqual([[{ requestId: 'req_unknown' }, expect.stringContaining('passes')]]);
 });
 
 it('As many requests pass without the buckets as one process lets through, since a caller may have slowed them', async () => {
-  const away = { take: () => Promise.reject(new Error('away')) };
-  const { next } = await pass(away, () => undefined, {}, MANAGE.burst);
+  const { next } = await pass(withoutBuckets(), () => undefined, {}, MANAGE.burst);
   await expect(next()).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
@@ -57,7 +60,7 @@ it.each([
     const verdict = { allowed: true, remaining: 30, fullAfterSeconds: 1, retryAfterSeconds: 1 };
     const charged: unknown[] = [];
     const limiter = {
-      take: async () => verdict,
+      judge: async () => verdict,
       charge: async (...asked: unknown[]) => {
         charged.push(asked);
         return { ...verdict, remaining: 21 };

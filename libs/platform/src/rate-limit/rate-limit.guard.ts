@@ -7,9 +7,8 @@ import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication
 import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
-import { LocalBuckets } from './local-buckets.js';
 import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
-import { RateLimiter, type RateVerdict } from './rate-limiter.js';
+import { ASKED_WITHIN_MS, RateLimiter, type RateVerdict } from './rate-limiter.js';
 
 export const RATE_POLICIES = Symbol('RatePolicies');
 
@@ -18,8 +17,6 @@ const counted = new WeakSet<IncomingMessage>();
 export const wasCounted = (request: IncomingMessage): boolean => counted.has(request);
 
 const POLICY = 'rate:policy';
-/** Longest wait for the database (ms). */
-export const ASKED_WITHIN_MS = 300;
 
 /** Whose bucket a caller's requests take from. Test traffic has buckets of its own: it cannot use up those of live keys. */
 export const rateSubject = ({ workspaceId, mode }: Pick<Principal, 'workspaceId' | 'mode'>): string =>
@@ -47,8 +44,6 @@ export const RateLimited = (name: RatePolicy['name'], tokens: Tokens = 1) =>
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  private readonly here = new Map<RatePolicy, LocalBuckets>();
-
   constructor(
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
@@ -77,23 +72,14 @@ export class RateLimitGuard implements CanActivate {
 
   private async ask(request: Request, policy: RatePolicy, tokens: number): Promise<RateVerdict | null> {
     const subject = rateSubject(principalOf(request));
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
-    if (!verdict) {
-      const seconds = this.bucketsHere(policy).take(subject);
-      if (seconds > 0) throw rateLimited(policy, { retryAfterSeconds: seconds });
+    const verdict = await this.limiter.judge(subject, policy);
+    if (!verdict)
       this.log.warn(
         { requestId: requestIdOf(request) },
         'the rate limit could not be asked; the request passes',
       );
-    }
     if (!verdict?.allowed || tokens === 1) return verdict;
     return (await within(ASKED_WITHIN_MS, this.limiter.charge(subject, policy, tokens - 1))) ?? verdict;
-  }
-
-  private bucketsHere(policy: RatePolicy): LocalBuckets {
-    const buckets = this.here.get(policy) ?? new LocalBuckets(policy);
-    this.here.set(policy, buckets);
-    return buckets;
   }
 }
 

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { Clock } from '#event-sourcing/core/clock.js';
+import { within } from '../async/within.js';
 import { forgetOlder } from '../retention/rows.js';
+import { LocalBuckets } from './local-buckets.js';
 import type { RatePolicy } from './policies.js';
 
 export interface RateVerdict {
@@ -26,6 +28,8 @@ interface Share {
   asking: Promise<number> | null;
 }
 
+/** Longest wait for the database (ms). */
+export const ASKED_WITHIN_MS = 300;
 /** Maximum number of subjects to remember; a forgotten one simply asks the shared bucket again. */
 const SHARES = 10_000;
 /** How long tokens taken in advance stay usable (ms); then they are lost. */
@@ -42,11 +46,27 @@ const ADVANCE = 1 / 4;
  */
 export class RateLimiter {
   private readonly shares = new LRUCache<string, Share>({ max: SHARES });
+  private readonly here = new Map<RatePolicy, LocalBuckets>();
 
   constructor(
     private readonly buckets: Pick<TokenBuckets, 'take' | 'charge'>,
     private readonly clock: Clock,
   ) {}
+
+  /**
+   * Judges one more request. When the buckets do not answer in time, this process counts by itself: a caller's own load must
+   * not lift its limit. @returns `null`: they did not answer, and the request passes
+   */
+  async judge(subject: string, policy: RatePolicy): Promise<RateVerdict | null> {
+    const verdict = await within(ASKED_WITHIN_MS, this.take(subject, policy));
+    if (verdict) return verdict;
+    const buckets = this.here.get(policy) ?? new LocalBuckets(policy);
+    this.here.set(policy, buckets);
+    const seconds = buckets.take(subject);
+    return seconds === 0
+      ? null
+      : { allowed: false, remaining: 0, fullAfterSeconds: seconds, retryAfterSeconds: seconds };
+  }
 
   /** Takes one token. @throws what the buckets throw */
   async take(subject: string, policy: RatePolicy): Promise<RateVerdict> {

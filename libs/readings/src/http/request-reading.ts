@@ -35,7 +35,8 @@ import { type FieldError, invalidRequest, Problem } from '#platform/http/problem
 import { Requester } from '#platform/http/requester.js';
 import { toPointer } from '#platform/http/strict-json.js';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
-import { ASKED_WITHIN_MS, RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { ASKED_WITHIN_MS } from '#platform/rate-limit/rate-limiter.js';
 import { isLonger } from '#platform/text/is-longer.js';
 import { printable } from '#platform/text/printable.js';
 import { CONFIG } from '#platform/tokens.js';

@@ -235,7 +235,7 @@ export class PinnedConnections {
     const secure = (options: object, socket: Socket): Socket => {
       const begin = (stream: Duplex) => connect({ ...options, socket: stream } as object) as TLSSocket;
       const tls = meteredTls(socket, begin, () => new AttemptFailed('invalid_response'));
-      return within(connectTimeoutMs, tls, 'secureConnect');
+      return endUnless(connectTimeoutMs, tls, 'secureConnect');
     };
     agent.createConnection = (options, callback) => {
       if (!proxy && !isTls) return this.checked(address, connect(options) as Socket);
@@ -263,7 +263,7 @@ export class PinnedConnections {
 
   /** A connection under way, which ends when it takes long or does not lead to the address. */
   private checked(address: string, socket: Socket): Socket {
-    return within(this.limits.connectTimeoutMs, socket, 'connect').once('connect', () => {
+    return endUnless(this.limits.connectTimeoutMs, socket, 'connect').once('connect', () => {
       if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
     });
   }
@@ -280,7 +280,7 @@ export class PinnedConnections {
 }
 
 /** Ends a connection on which this event has not come in time. */
-const within = <S extends Socket>(ms: number, socket: S, event: string): S => {
+const endUnless = <S extends Socket>(ms: number, socket: S, event: string): S => {
   const timer = setTimeout(() => socket.destroy(new AttemptFailed('timeout')), ms);
   for (const end of [event, 'close']) socket.once(end, () => clearTimeout(timer));
   return socket;
