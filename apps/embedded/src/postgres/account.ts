@@ -58,7 +58,7 @@ const create = (): Account | undefined => {
 };
 
 /** Whether the account can enter a folder. Asks the operating system, so parents, ACLs and mounts count. */
-export const canEnter = (account: Account | undefined, folder: string): boolean =>
+const canEnter = (account: Account | undefined, folder: string): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' }).status ===
   0;
 

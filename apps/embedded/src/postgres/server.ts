@@ -107,7 +107,7 @@ const SHUTDOWN_PATIENCE_MS = 5_000;
  * The server's language and time zone are fixed, whatever the machine's are. It inherits none of our
  * environment.
  */
-export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
+const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
 
 /** How every cluster of the service stores and sorts text. Without the encoding, initdb takes that of the locale. */
 export const LOCALE_ARGUMENTS = [

@@ -306,7 +306,7 @@ const onServers = async (
   };
 };
 
-export const planText = (
+const planText = (
   takenAt: string,
   { events, targets, replace, staysErased, inTheWay }: RestorePlan,
 ): readonly string[] => [
@@ -322,7 +322,7 @@ export const planText = (
  * @param listedUntil RFC 3339. Until when the list of erased readings is complete; without a list, the time of the backup
  * @param list the folder that lists erased readings
  */
-export const restoredText = (
+const restoredText = (
   takenAt: string,
   { aside, previousLogRead, listedUntil, erased }: Restored & { readonly listedUntil: string },
   list: string,

@@ -96,7 +96,7 @@ export class RepublishDocument extends Command<RepublishResult> {
   }
 }
 
-export const REMAKE_OUTCOMES = ['remade', 'texts_changed', 'renders_differently', 'erased'] as const;
+const REMAKE_OUTCOMES = ['remade', 'texts_changed', 'renders_differently', 'erased'] as const;
 
 /** What became of a version with lost formats. */
 export interface RemadeVersion {

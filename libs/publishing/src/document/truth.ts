@@ -26,7 +26,7 @@ interface Choice {
   readonly form: Form;
 }
 
-export const traitOf = (claim: Claim): Trait => claim.slice(0, -1) as Trait;
+const traitOf = (claim: Claim): Trait => claim.slice(0, -1) as Trait;
 const opposite = (claim: Claim): Claim => `${traitOf(claim)}${claim.endsWith('+') ? '-' : '+'}`;
 
 /** The forms for the group of the companion number. */
