@@ -48,7 +48,7 @@ for (const [path, reason] of leftOut)
 /** Jest on native ESM: SWC compiles TypeScript (with decorator metadata for Nest), tests sit beside the code or under test/. */
 export default {
   // Longer than anything takes that does not hang. What may be slow says how long it waits where it waits.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
   projects: Object.entries(SUITES).map(([displayName, pattern], place, suites) => ({
     displayName,
     testEnvironment: '<rootDir>/test/environment.mjs',

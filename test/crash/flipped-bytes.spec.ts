@@ -14,7 +14,7 @@ import type { Look } from './support/read-store.js';
 const FLIPS = rounds(40, 2_000);
 const SEED = seedOr(7);
 /** A damaged page may lead in a circle. */
-const LOOK_WITHIN_MS = 10_000;
+const LOOK_WITHIN_MS = 60_000;
 /** The first look starts the reader. A slow machine is no fault. */
 const FIRST_LOOK_WITHIN_MS = 120_000;
 /** A finding names the file, or the record, stream or table entry. */

@@ -179,5 +179,5 @@ describe(`workers that freeze while a month ends (${again('frozen-worker-months'
     }
     // Fails with findings, such as a date that the store contradicts.
     await ops(['ledger', 'verify', '--workspace', customer.workspaceId]);
-  }, 600_000);
+  });
 });

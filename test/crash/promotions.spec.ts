@@ -20,7 +20,7 @@ const PROMOTIONS = rounds(1, 30);
 const SEED = seedOr(20261123);
 const READINGS_A_PROMOTION = 5;
 const CREDITS = 1_000_000;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 /** Everything is compared with a rebuild after so many promotions, and at the end. */
 const LOOK_AT_ALL_EVERY = 10;
 const SETTINGS = {

@@ -44,7 +44,7 @@ let previous = '';
 
 beforeAll(async () => {
   if (EARLIER !== null) previous = await buildOf(EARLIER);
-}, 600_000);
+});
 
 const programOf = (name: 'api' | 'worker' | 'ops', version: 'previous' | 'present'): string =>
   version === 'present' ? programPath(name) : join(previous, 'dist', `${name}.js`);

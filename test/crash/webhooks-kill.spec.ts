@@ -27,7 +27,7 @@ const CATCH_UP_MS = 600_000;
 const THINKS_MS = [50, 300] as const;
 const REFUSES = 0.1;
 /** How long a kill waits for a delivery to be in flight. A new worker waits for the leases of the killed one. */
-const ARRIVES_WITHIN_MS = 120_000;
+const ARRIVES_WITHIN_MS = 300_000;
 const SEED = seedOr(20261121);
 const IMPATIENT = {
   ...RECEIVER_SETTINGS,

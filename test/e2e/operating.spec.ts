@@ -355,7 +355,7 @@ describeInBrowser('the console of operators', () => {
     const eventStore = stack.pids()['event-store'];
     process.kill(eventStore, 'SIGSTOP');
     try {
-      await page.goto(console.home, { timeout: 60_000 });
+      await page.goto(console.home, { timeout: 180_000 });
       await page.locator('.refusal').first().waitFor();
       await page.getByRole('rowheader', { name: 'worker' }).first().waitFor();
     } finally {

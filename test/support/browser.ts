@@ -16,7 +16,7 @@ export const describeInBrowser = (name: string, tests: () => void): void =>
     : describe(name, tests);
 
 /** How long a test waits for the browser and for a page. Generous: a slow machine is not a failure. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 /** What a page said that a sound page does not say. */
 export class Complaints {

@@ -10,10 +10,10 @@ import { projectPath } from '#platform/project-path.js';
 import type { Services } from './companion-server.js';
 
 const PROGRAM = projectPath('dist/test/support/companion-server.js');
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 const POLL_MS = 25;
 /** Longer than anything that it does, and shorter than a test may last: a hang is named, and ends with its companion. */
-const ANSWERS_WITHIN_MS = 200_000;
+const ANSWERS_WITHIN_MS = 500_000;
 
 /**
  * Asks the companion: a process that does for specs what takes long to load. It lives as long as this worker of the test

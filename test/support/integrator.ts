@@ -202,7 +202,7 @@ export const untilHandled = (stack: Pick<Stack, 'ops'>): Promise<void> =>
   );
 
 /** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 /** Polls until the condition is true. An error counts as "not yet". @throws Error naming the condition */
 export const until = async (

@@ -5,7 +5,7 @@ import { programPath } from '#platform/program-path.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { PATIENT } from './patience.js';
 
-const READY_WITHIN_MS = 180_000;
+const READY_WITHIN_MS = 400_000;
 const POLL_MS = 25;
 
 /** The companion replaces the environment for each command that it runs. */

@@ -6,7 +6,7 @@ import { projectPath } from '#platform/project-path.js';
 
 /** The script of Prism. `npm run test:contract-proxy` sets it. */
 const PRISM = process.env['VALIDATING_PROXY'];
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 180_000;
 const POLL_MS = 100;
 
 export interface ValidatingProxy {

@@ -6,7 +6,7 @@ import { removeDataFolder } from './data-folder.js';
 import { walkThrough, type Step } from './demo/walk-through.js';
 import { Stack } from './stack.js';
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 300_000;
 
 /** The demo receives webhooks on this machine, which the service refuses by default. */
 const DEMO_SETTINGS = {

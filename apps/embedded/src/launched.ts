@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogFile } from './log-file.js';
 import type { ProcessRecord } from './processes.js';
 
-const READY_WITHIN_MS = 30_000;
+/** A slow machine under load takes a minute; a child that fails says so before. */
+const READY_WITHIN_MS = 180_000;
 
 /** A child process from the moment it is spawned. */
 export interface Launched<Ready> {
   readonly pid: number;
-  /** Rejects when the child exits before it is ready or is not ready within 30 s. */
+  /** Rejects when the child exits before it is ready or is not ready within 3 min. */
   readonly ready: Promise<Ready>;
   /** Never rejects; describes how the child exited. */
   readonly exited: Promise<string>;

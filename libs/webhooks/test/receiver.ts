@@ -67,7 +67,7 @@ export class Receiver {
 }
 
 /** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 /** Waits until the condition holds; fails after `withinMs`. */
 export const eventually = async (

@@ -27,7 +27,7 @@ const people: readonly CreateReading[] = [
   },
 ];
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 const FILES = { document_v1: 'document_v1.json', markdown: 'document.md', pdf: 'document.pdf' } as const;
 

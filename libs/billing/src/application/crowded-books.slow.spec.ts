@@ -32,7 +32,7 @@ beforeAll(async () => {
   await expect(book.process().due()).rejects.toThrow('the process was killed');
   stored = book.events.length;
   await book.process().capture(7);
-}, 60_000);
+});
 
 it('A book with thousands of open holds closes its month, in parts, before the next command', () => {
   const close = book.events.slice(entries, -1);
@@ -68,7 +68,7 @@ it('A process reads the book back from its parts, and no further', async () => {
 it('The auditor’s file finds its exports right, of the whole book and of the month that begins with the parts', async () => {
   expect(await findings({ from: null, to: null })).toEqual([]);
   expect(await findings({ period: '2026-05' })).toEqual([]);
-}, 60_000);
+});
 
 it('Several processes close the next month together, each part once', async () => {
   const before = book.events.length;
@@ -80,4 +80,4 @@ it('Several processes close the next month together, each part once', async () =
   const verifier = new BookVerifier(STREAM, 10_000);
   for (const event of book.events) verifier.see(event);
   expect(verifier.report().findings).toEqual([]);
-}, 60_000);
+});

@@ -6,7 +6,7 @@ import { APIS, type StormyService } from './stormy-service.js';
 const ANSWERS_WITHIN_MS = 5_000;
 const BETWEEN_TRIES_MS = 100;
 /** Far longer than a storm. */
-const ACCEPTED_WITHIN_MS = 180_000;
+const ACCEPTED_WITHIN_MS = 600_000;
 
 /** Statuses that ask the caller to come again: unavailable, or the same request is still under way. */
 const COME_AGAIN = [503, 409];

@@ -18,7 +18,7 @@ export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 
 /** Far more than a run can spend. */
 const CREDITS = 1_000_000;
-const AT_REST_WITHIN_MS = 120_000;
+const AT_REST_WITHIN_MS = 600_000;
 /** Every worker runs as many consumers. */
 const CONSUMERS = namedConsumers(MODULES).length;
 

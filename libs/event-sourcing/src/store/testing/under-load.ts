@@ -7,7 +7,7 @@ import { newStream } from './store-under-test.js';
 
 const AGAIN_MS = 20;
 /** How long a test waits for a condition without a promised time. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 
 /** @throws Error when the condition does not come true */
 export const until = async (condition: () => boolean): Promise<void> => {

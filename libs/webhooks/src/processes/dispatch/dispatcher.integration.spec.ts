@@ -433,7 +433,7 @@ describe('Deliveries whose keys cannot be had', () => {
     for (const readingId of unreadable)
       await test.service.happen(reading(readingId).completed(), reading(readingId).published());
     await test.service.happen(...[1, 2, 3].map(() => reading(randomUUID()).completed()));
-    await eventually(() => test.receiver.received.length === 3, 20_000);
+    await eventually(() => test.receiver.received.length === 3);
     // Put off more than once by now, or about to be: none is a failed attempt.
     // The first of each reading. Its second one waits for it, whether it came before the first was put off or after.
     await eventually(async () => {

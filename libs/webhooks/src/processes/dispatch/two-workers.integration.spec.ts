@@ -70,7 +70,7 @@ const allSucceeded = (): Promise<void> =>
       `select count(*)::integer as succeeded from webhooks.settled_delivery where status = 'succeeded'`,
     );
     return rows[0]!.succeeded === WORKSPACES * EVENTS;
-  }, 120_000);
+  });
 
 describe('Two workers', () => {
   it('share the load: each sends a good part of it, and nothing is sent twice', async () => {
@@ -118,12 +118,12 @@ describe('One worker', () => {
     await happenIn('ws_prompt');
     await eventually(() => prompt.received.length === 2);
     // Those that have been silent for a second leave their slots to those that wait.
-    await eventually(() => held.length === SILENT, 120_000);
+    await eventually(() => held.length === SILENT);
     expect(receiver.open).toBe(SILENT);
     // Slow ones get the slots that answers free.
     receiver.answer = ok;
     for (const answer of held) answer();
-    await eventually(() => receiver.received.length === 2 * SILENT, 120_000);
+    await eventually(() => receiver.received.length === 2 * SILENT);
     await prompt.stop();
   });
 });
