@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { projectPath } from '#platform/project-path.js';
+import { SimulatedPostgres } from './support/simulation/postgres.js';
 import { simulatedRendering, simulatedTimers } from './support/simulation/stand-ins.js';
 
 jest.unstable_mockModule('node:timers/promises', () => simulatedTimers);
@@ -12,14 +13,16 @@ const { simulate } = await import('./support/simulation/simulate.js');
 const { digestOf, rowsOf } = await import('../support/fold-log.js');
 const { Random } = await import('../support/random.js');
 
-const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
 
 /** Logs of simulated services, with crashes and retries. */
 let logs: readonly (readonly StoredEvent[])[];
 
 beforeAll(async () => {
+  const postgres = await SimulatedPostgres.start();
   const recorded = [];
-  for (const seed of SEEDS) recorded.push((await simulate(seed)).log);
+  for (const seed of SEEDS) recorded.push((await simulate(postgres, seed)).log);
+  await postgres.stop();
   logs = recorded;
 });
 

@@ -1,4 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SimulatedPostgres } from './support/simulation/postgres.js';
 import { again, rounds, seedOr } from '../support/rounds.js';
 import { simulatedRendering, simulatedTimers } from './support/simulation/stand-ins.js';
 
@@ -8,13 +9,19 @@ jest.unstable_mockModule('#publishing/markdown/render.js', () => simulatedRender
 
 const { simulate } = await import('./support/simulation/simulate.js');
 
-const SEEDS = rounds(30, 3_000);
+const SEEDS = rounds(20, 2_000);
 const FIRST_SEED = seedOr(1);
+
+let postgres: SimulatedPostgres;
+beforeAll(async () => {
+  postgres = await SimulatedPostgres.start();
+});
+afterAll(() => postgres.stop());
 
 describe('a simulated service of two APIs and two workers', () => {
   if (SEEDS === 1) {
     it(`keeps its promises with seed ${FIRST_SEED}, or shows every step`, async () => {
-      const { breaches, trace } = await simulate(FIRST_SEED, { traced: true });
+      const { breaches, trace } = await simulate(postgres, FIRST_SEED, { traced: true });
       const course = trace.join('\n');
       if (breaches.length > 0) throw new Error(`${breaches.join('\n')}\n\n${course}`);
     });
@@ -30,7 +37,7 @@ describe('a simulated service of two APIs and two workers', () => {
       let unanswered = 0;
       let losses = 0;
       for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
-        const run = await simulate(seed);
+        const run = await simulate(postgres, seed);
         if (run.breaches.length > 0)
           throw new Error(`${run.breaches.join('\n')}\n\nAgain: ${again('simulation', 1, seed)}`);
         completed += run.completed;
@@ -45,12 +52,16 @@ describe('a simulated service of two APIs and two workers', () => {
       expect(unanswered).toBeGreaterThan(SEEDS);
       expect(losses).toBeGreaterThan(SEEDS / 10);
     },
-    // A fifth of a second each on a quiet machine.
+    // Half a second each on a quiet machine.
     SEEDS * 30_000,
   );
 
   it('takes the same course with the same seed, and another with another seed', async () => {
-    const [first, again, other] = [await simulate(42), await simulate(42), await simulate(43)];
+    const [first, again, other] = [
+      await simulate(postgres, 42),
+      await simulate(postgres, 42),
+      await simulate(postgres, 43),
+    ];
     expect(again.digest).toBe(first.digest);
     expect(again.steps).toBe(first.steps);
     expect(other.digest).not.toBe(first.digest);

@@ -29,7 +29,7 @@ import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 import { settings } from '../../../apps/service/src/settings.js';
-import { plainKey } from '../../crash/support/simulation/plain-key.js';
+import { plainKey } from './plain-key.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const config = loadConfig(settings, {

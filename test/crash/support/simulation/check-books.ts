@@ -63,9 +63,10 @@ const checkHoldsOf = (
 
 export const checkBooks = async (
   world: World,
-  { books, readings }: History,
+  { books, readings, rows }: History,
   report: Report,
 ): Promise<void> => {
+  const shown = new Map(rows('readings.reading').map((row) => [row['reading_id'], row['status']]));
   for (const [workspaceId, events] of books) {
     for (const breach of violations(events)) report(`book of ${workspaceId}: ${breach}`);
     const state = fold(credits, credits.initialState, events);
@@ -86,7 +87,7 @@ export const checkBooks = async (
   }
   for (const [id, events] of readings) {
     const state = fold(readingDecider, readingDecider.initialState, events);
-    const status = world.tables.views.of('readings.reading').get(id)?.['status'] ?? 'none';
+    const status = shown.get(id) ?? 'none';
     if (status !== state.status) {
       report(`reading ${id} is ${state.status} in its stream and ${status as string} in the view`);
     }
@@ -119,21 +120,20 @@ const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Pro
   return (await executor.load(workspaceId)).state;
 };
 
-export const checkReconciliation = (world: World, report: Report): void => {
-  for (const livemode of [true, false]) reconcile(world, livemode, report);
+export const checkReconciliation = (world: World, history: History, report: Report): void => {
+  for (const livemode of [true, false]) reconcile(world, history, livemode, report);
 };
 
-const reconcile = ({ store, tables }: World, livemode: boolean, report: Report): void => {
+const reconcile = ({ store }: World, { rows }: History, livemode: boolean, report: Report): void => {
   const columns = Object.keys(balanceOf(credits.initialState));
-  const rows = [...tables.views.of('billing.balance').values()];
-  const balances = rows
+  const balances = rows('billing.balance')
     .filter(({ mode }) => (mode === 'live') === livemode)
     .map((row) => {
       const amounts = columns.map((column) => [column, row[column]] as const);
       const balance = Object.fromEntries(amounts) as unknown as Balance;
       return [
         row['workspace_id'] as string,
-        { revision: BigInt(row['revision'] as string), balance },
+        { revision: BigInt(row['revision'] as number), balance },
       ] as const;
     });
   const reconciler = new Reconciler(null, new Map(balances), livemode);

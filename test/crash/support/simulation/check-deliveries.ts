@@ -5,13 +5,13 @@ import { publicationEvents } from '#publishing/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import { publicEventOf, type PublicEvent } from '#webhooks/domain/public-event.js';
 import type { World } from './world.js';
-import type { Report } from './history.js';
+import type { History, Report } from './history.js';
 
 /**
  * Replays the log: each public event goes once to each endpoint that existed before it, numbered in order. A failure is
  * published where its credits are released, and not before.
  */
-export const checkDeliveries = ({ store, tables }: World, report: Report): void => {
+export const checkDeliveries = ({ store }: World, { rows }: History, report: Report): void => {
   const endpoints: { id: string; workspaceId: string }[] = [];
   const failures = new Map<string, PublicEvent>();
   const sequences = new Map<string, number>();
@@ -53,15 +53,17 @@ export const checkDeliveries = ({ store, tables }: World, report: Report): void 
       default:
     }
   }
-  const sent = tables.deliveries.map(
-    ({ endpointId, eventId, sequence }) => `${endpointId} ${eventId} ${sequence}`,
+  const sent = rows('webhooks.delivery').map(
+    (row) => `${row['endpoint_id'] as string} ${row['event_id'] as string} ${row['sequence'] as number}`,
   );
   if (sent.toSorted().join() !== expected.toSorted().join()) {
     report(`deliveries differ: ${sent.length} made, ${expected.length} due`);
   }
-  const feed = [...tables.publicEvents].map(([eventId, { position }]) => `${eventId} ${position}`);
+  const feed = rows('webhooks.public_event').map(
+    (row) => `${row['event_id'] as string} ${row['position'] as number}`,
+  );
   if (feed.toSorted().join() !== places.toSorted().join())
     report('events are published at another position than expected');
-  const unpublished = tables.unreleasedFailures.size;
+  const unpublished = rows('webhooks.unreleased_failure').length;
   if (unpublished > 0) report(`${unpublished} failures were never published`);
 };

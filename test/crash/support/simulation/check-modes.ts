@@ -8,8 +8,8 @@ import type { World } from './world.js';
  * answered with it. That each is charged to the book of its mode is checked with the books.
  */
 export const checkModes = (
-  { store, tables }: World,
-  { readings, publications }: History,
+  { store }: World,
+  { readings, publications, rows }: History,
   customers: readonly Customer[],
   report: Report,
 ): void => {
@@ -22,8 +22,9 @@ export const checkModes = (
     for (const id of accepted)
       if (!modes.get(id)?.has(livemode))
         report(`${idempotencyKey} was answered with ${id} of the other mode`);
-  for (const [id, { livemode }] of tables.views.of('readings.reading'))
-    if (!modes.get(id)?.has(livemode as boolean)) report(`reading ${id} is of the other mode in the view`);
+  for (const { reading_id: id, livemode } of rows('readings.reading'))
+    if (!modes.get(id as string)?.has(livemode as boolean))
+      report(`reading ${id as string} is of the other mode in the view`);
   checkLiveBooksAlone(store.log, modes, report);
 };
 

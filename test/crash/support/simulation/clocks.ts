@@ -1,7 +1,7 @@
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import type { Life, Scheduler } from './scheduler.js';
 import { CONFIG } from './service.js';
-import type { Tables } from './tables.js';
+import type { SimulatedPostgres } from './postgres.js';
 
 /** Maximum offset of clocks that nobody refuses (ms). */
 const SKEW_MS = 90_000;
@@ -26,7 +26,7 @@ export class Clocks {
 
   constructor(
     private readonly scheduler: Scheduler,
-    private readonly tables: Tables,
+    private readonly postgres: SimulatedPostgres,
   ) {}
 
   /** PostgreSQL's clock is off, and may jump. */
@@ -35,7 +35,7 @@ export class Clocks {
     this.setDatabase(random.between(-SKEW_MS, SKEW_MS));
     if (!random.chance(DATABASE_JUMPS)) return;
     this.later([1, JUMPS_WITHIN_MS], 'the clock of PostgreSQL jumps', () => {
-      const before = this.tables.skewMs;
+      const before = this.postgres.skewMs;
       this.setDatabase(before + this.jump());
       this.later(SET_WITHIN_MS, 'the clock of PostgreSQL is set', () => this.setDatabase(before));
     });
@@ -67,9 +67,9 @@ export class Clocks {
    * trusted time is left that could date its events.
    */
   mend(lives: Iterable<Life>): void {
-    if (Math.abs(this.tables.skewMs) > SKEW_MS) this.setDatabase(0);
-    this.knownSkewMs = this.tables.skewMs;
-    for (const life of lives) if (this.isRefused(life)) life.skewMs = this.tables.skewMs;
+    if (Math.abs(this.postgres.skewMs) > SKEW_MS) this.setDatabase(0);
+    this.knownSkewMs = this.postgres.skewMs;
+    for (const life of lives) if (this.isRefused(life)) life.skewMs = this.postgres.skewMs;
   }
 
   /** What a process finds when it compares the three clocks. @throws ClockUntrusted beyond the bound */
@@ -86,8 +86,8 @@ export class Clocks {
 
   /** The processes learn of it at their next comparison. */
   private setDatabase(skewMs: number): void {
-    this.tables.skewMs = skewMs;
-    this.later([0, COMPARES_MS], 'the clocks are compared', () => (this.knownSkewMs = this.tables.skewMs));
+    this.postgres.skewMs = skewMs;
+    this.later([0, COMPARES_MS], 'the clocks are compared', () => (this.knownSkewMs = this.postgres.skewMs));
   }
 
   private jump(): number {

@@ -4,21 +4,25 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { publicationEvents, type PublicationEvent } from '#publishing/contracts/index.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
+import { rowsOf, type Row } from './postgres.js';
 import type { World } from './world.js';
 
 /** Reports a breach, in one sentence. */
 export type Report = (breach: string) => void;
 type ByStream<E extends Recorded> = ReadonlyMap<string, readonly E[]>;
 
-/** The decoded events of each stream, by the id of the stream. */
+/** The decoded events of each stream, by the id of the stream, and the tables. */
 export interface History {
   readonly readings: ByStream<Recorded<ReadingEvent>>;
   readonly publications: ByStream<Recorded<PublicationEvent>>;
   readonly books: ByStream<Recorded<CreditsEvent>>;
   readonly testBooks: ByStream<Recorded<CreditsEvent>>;
+  /** The rows of a table, as JSON values. */
+  readonly rows: (table: string) => readonly Row[];
 }
 
-export const historyOf = ({ store }: World): History => {
+export const historyOf = async ({ store, postgres }: World): Promise<History> => {
+  const contents = await postgres.copy();
   const readings = new Map<string, Recorded<ReadingEvent>[]>();
   const publications = new Map<string, Recorded<PublicationEvent>[]>();
   const books = new Map<string, Recorded<CreditsEvent>[]>();
@@ -42,7 +46,7 @@ export const historyOf = ({ store }: World): History => {
       default:
     }
   }
-  return { readings, publications, books, testBooks };
+  return { readings, publications, books, testBooks, rows: (table) => rowsOf(contents, table) };
 };
 
 /** How many events have one of the types. */

@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { Recorded } from '#event-sourcing/core/event.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import type { PublicationEvent } from '#publishing/contracts/index.js';
 import type { Customer } from './customers.js';
 import { checkErasures } from './erasures.js';
-import type { World } from './world.js';
+import { placeOf } from './lost-suffix.js';
+import { plainPool } from './pool.js';
+import { WRAPPING_KEYS, type World } from './world.js';
 import { count, historyOf, type History, type Report } from './history.js';
 import { checkHolds, checkBooks, checkReconciliation, checkTestBooks } from './check-books.js';
 import { checkModes } from './check-modes.js';
@@ -15,20 +17,21 @@ import { checkViews, checkRebuilt } from './check-views.js';
 export const breachesOf = async (world: World, customers: readonly Customer[]): Promise<string[]> => {
   const breaches = [...new Set(world.alarms)];
   const report: Report = (breach) => breaches.push(breach);
-  const history = historyOf(world);
+  const history = await historyOf(world);
+  const keys = new SubjectKeys(plainPool(world.postgres), WRAPPING_KEYS);
   checkReadings(world, history, report);
   checkKeys(world, history, report);
-  checkPublications(world, history, report);
-  checkErasures(world, report);
+  await checkPublications(world, history, keys, report);
+  await checkErasures(world, history, keys, report);
   checkCustomers(history, customers, report);
   checkHolds(history, report);
   await checkBooks(world, history, report);
   checkTestBooks(history, report);
   checkModes(world, history, customers, report);
-  checkReconciliation(world, report);
-  checkDeliveries(world, report);
+  checkReconciliation(world, history, report);
+  checkDeliveries(world, history, report);
   checkViews(world, history, report);
-  await checkRebuilt(world, report);
+  await checkRebuilt(world, history, report);
   return breaches;
 };
 
@@ -64,33 +67,36 @@ const versionsOf = (
 ): readonly number[] => events.flatMap((event) => (event.type === wanted ? [event.data.version] : []));
 
 /** Every reading that is not erased can be opened, unless its key was lost. No key is left of a request that never became a reading. */
-const checkKeys = ({ tables, lost }: World, { readings }: History, report: Report): void => {
+const checkKeys = ({ lost }: World, { readings, rows }: History, report: Report): void => {
+  const kept = new Set(rows('platform.subject_key').map((row) => row['subject_id'] as string));
   for (const [id, events] of readings) {
     if (count(events, 'ReadingErased') > 0 || lost.keys.has(id)) continue;
-    if (count(events, 'ReadingRequested') > 0 && !tables.subjectKeys.has(id))
-      report(`reading ${id} has lost its key`);
+    if (count(events, 'ReadingRequested') > 0 && !kept.has(id)) report(`reading ${id} has lost its key`);
   }
-  for (const id of tables.subjectKeys.keys()) {
+  for (const id of kept) {
     if (count(readings.get(id) ?? [], 'ReadingRequested') === 0)
       report(`a key is left of ${id}, which is no reading`);
   }
 };
 
 /** Stored documents were rendered with the recorded time, so every repetition yields the same bytes. */
-const checkPublications = (
-  { tables, lost }: World,
-  { publications, readings }: History,
+const checkPublications = async (
+  { lost }: World,
+  { publications, readings, rows }: History,
+  keys: SubjectKeys,
   report: Report,
-): void => {
+): Promise<void> => {
+  const digests = new Map(rows('publishing.artifact').map((row) => [placeOf(row), row['digest']]));
   for (const [id, events] of publications) {
     if (count(readings.get(id) ?? [], 'ReadingErased') > 0) continue;
     for (const event of events) {
       if (event.type !== 'DocumentPublished') continue;
       const { publishedAt, version } = event.data;
-      const rendered = createHash('sha256').update(JSON.stringify({ publishedAt })).digest('hex');
-      const place = `${id}|${version}|document_v1`;
-      if (lost.artifacts.has(place)) continue;
-      if (tables.artifacts.get(place)?.['digest'] !== rendered) {
+      const place = placeOf({ reading_id: id, version, format: 'document_v1' });
+      if (lost.artifacts.has(place) || lost.keys.has(id)) continue;
+      const key = await keys.find(id);
+      const rendered = key?.digest('artifact', Buffer.from(JSON.stringify({ publishedAt }))).toString('hex');
+      if (digests.get(place) !== rendered) {
         report(`the document of reading ${id} is not the one that was published`);
       }
     }

@@ -1,12 +1,19 @@
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { rowsOf } from './postgres.js';
 import type { World } from './world.js';
 
 /**
  * Whether every reading has ended, every key belongs to one, every hold is settled, every consumer is caught up, and
  * nothing is on its way.
  */
-export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World): boolean => {
+export const isQuiet = async ({
+  store,
+  postgres,
+  onTheWay,
+  scheduler,
+  consumers,
+}: World): Promise<boolean> => {
   if (onTheWay.count > 0 || scheduler.pauses > 0) return false;
   const count = new Map<string, number>();
   const last = new Map<string, bigint>();
@@ -18,14 +25,18 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
   }
   const of = (...types: readonly string[]): number =>
     types.reduce((sum, type) => sum + (count.get(type) ?? 0), 0);
+  const contents = await postgres.copy();
+  const reached = new Map(
+    rowsOf(contents, 'event_sourcing.consumer').map(({ name, position }) => [name, position]),
+  );
   return (
-    [...tables.subjectKeys.keys()].every((id) => requested.has(id)) &&
+    rowsOf(contents, 'platform.subject_key').every(({ subject_id: id }) => requested.has(id as string)) &&
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
     isFollowedUp(store.log) &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
     [...consumers.values()].every(({ name, categories }) => {
-      const reached = BigInt(tables.checkpoints.get(name)?.position ?? 0);
-      return categories.every((category) => (last.get(category) ?? 0n) <= reached);
+      const position = BigInt((reached.get(name) as number | null | undefined) ?? 0);
+      return categories.every((category) => (last.get(category) ?? 0n) <= position);
     })
   );
 };

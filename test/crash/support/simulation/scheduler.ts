@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers';
 import { Random } from '../../../support/random.js';
 
 export type Server = 'eventStore' | 'postgres';
@@ -58,6 +57,8 @@ export class Scheduler {
     readonly seed: number,
     startAt: number,
     private readonly isTraced: boolean,
+    /** Resolves when a step has no more consequences: its statements have run, and those who waited have gone on. */
+    private readonly settled: () => Promise<void>,
   ) {
     this.random = new Random(seed);
     this.now = startAt;
@@ -131,7 +132,7 @@ export class Scheduler {
     // The process crashes before or after the work is done. In both cases it gets no answer.
     if (!crashes || this.random.chance(0.5)) task.run();
     if (crashes) this.crash(life);
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await this.settled();
     this.onStep();
     return true;
   }

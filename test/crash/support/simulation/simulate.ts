@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor } from '#billing/executors.js';
 import { READING_COST, testBookEvents } from '#billing/contracts/index.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { InMemoryEventStore as Store } from '#event-sourcing/testing/in-memory-event-store.js';
@@ -10,6 +11,7 @@ import { adjustment } from '../../../../libs/billing/test/adjustment.js';
 import { buy, type Customer } from './customers.js';
 import { breachesOf } from './invariants.js';
 import { isQuiet } from './quiet.js';
+import type { SimulatedPostgres } from './postgres.js';
 import { Scheduler } from './scheduler.js';
 import { within } from './stand-ins.js';
 import { World } from './world.js';
@@ -43,9 +45,14 @@ const DAY_MS = 86_400_000;
 const TEST_MODE = 0.4;
 
 /** Runs two APIs, two workers and some customers with faults, then without faults until all is done. */
-export const simulate = async (seed: number, { traced = false } = {}): Promise<Run> => {
+export const simulate = async (
+  postgres: SimulatedPostgres,
+  seed: number,
+  { traced = false } = {},
+): Promise<Run> => {
   const startAt = seed % 7 === 0 ? MONTH_END : NOON;
-  const scheduler = new Scheduler(seed, startAt, traced);
+  const scheduler = new Scheduler(seed, startAt, traced, () => postgres.settled());
+  await postgres.begin(() => scheduler.now);
   return within(scheduler, async () => {
     const { random } = scheduler;
     const store = new Store(() => scheduler.now);
@@ -58,7 +65,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       return { workspaceId, livemode, idempotencyKey, accepted: new Set(), refused: false };
     });
     await prepare(scheduler, store, workspaces, random.between(1, customers.length));
-    const world = new World(scheduler, store);
+    const world = new World(scheduler, store, postgres);
     addEndpointLater(world, random.pick(workspaces));
 
     let shopping = customers.length;
@@ -70,7 +77,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
     });
     scheduler.isRough = false;
     world.mendClocks();
-    const ended = await calmDown(scheduler, () => shopping === 0 && isQuiet(world));
+    const ended = await calmDown(scheduler, async () => shopping === 0 && (await isQuiet(world)));
     const breaches = [
       ...(ended ? [] : ['the service never becomes idle']),
       ...(await breachesOf(world, customers)),
@@ -87,7 +94,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       ).length,
       crashes: world.crashes,
       unanswered: scheduler.unanswered,
-      losses: world.tables.losses,
+      losses: postgres.losses,
       trace: scheduler.trace,
     };
   });
@@ -132,14 +139,14 @@ const addEndpointLater = ({ scheduler, store }: World, workspaceId: string): voi
 const addEndpoint = (store: InMemoryEventStore, endpointId: string, workspaceId: string, now: number) =>
   store.append(`webhookEndpoint-${endpointId}`, 'no_stream', [
     {
-      id: `created-${endpointId}`,
+      id: uuid5('6f9619ff-8b86-4d11-b42d-00c04fc964ff', endpointId),
       type: 'WebhookEndpointCreated',
       data: {
         workspaceId,
         url: 'https://example.com/',
         events: [...PUBLIC_EVENT_TYPES],
         description: null,
-        modes: ['live'],
+        modes: ['live', 'test'],
         notices: [],
         headersRef: null,
         maxPerSecond: null,
@@ -160,14 +167,14 @@ const addEndpoint = (store: InMemoryEventStore, endpointId: string, workspaceId:
 /** Minutes usually suffice. After a clock was far ahead, its leases and timers end in days or in a month. */
 const PATIENCE_MS = [600_000, 2 * DAY_MS, 40 * DAY_MS, 40 * DAY_MS] as const;
 
-const calmDown = async (scheduler: Scheduler, isAtRest: () => boolean): Promise<boolean> => {
+const calmDown = async (scheduler: Scheduler, isAtRest: () => Promise<boolean>): Promise<boolean> => {
   for (const patience of PATIENCE_MS) {
     if (patience > DAY_MS) scheduler.now += patience;
     for (let looks = 0; looks < 400; looks += 1) {
-      if (isAtRest()) {
+      if (await isAtRest()) {
         // Finishes work that a request left under way when it was given up.
         await scheduler.until(() => false, { steps: STEPS, milliseconds: 3_000 });
-        if (isAtRest()) return true;
+        if (await isAtRest()) return true;
       }
       const until = scheduler.now + 600_000;
       await scheduler.until(() => scheduler.now > until, { steps: 25, milliseconds: 600_000 });

@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '#event-sourcing/projections/checkpoint.js';
@@ -5,16 +6,16 @@ import type { Consumer } from '#event-sourcing/projections/consumer.js';
 import { handleBatch } from '#event-sourcing/projections/handle-batch.js';
 import { ParkedKeys } from '#event-sourcing/projections/parked-streams.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import type { WrappingKeys } from '#platform/crypto/wrapping-keys.js';
 import { Clocks } from './clocks.js';
-import { brokenConnection, simulatedPool } from './database.js';
-import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
 import { maybeLoseSuffix, type Lost } from './lost-suffix.js';
 import { callOver, isDeaf, maybePartition } from './network.js';
+import { brokenConnection, simulatedPool } from './pool.js';
+import type { SimulatedPostgres } from './postgres.js';
 import type { Life, Scheduler } from './scheduler.js';
 import { apiOf, workOf, type Api, type Surroundings } from './service.js';
-import { Tables } from './tables.js';
 
 const APIS = 2;
 const WORKERS = 2;
@@ -24,10 +25,15 @@ const BATCH = 6;
 const SAME_JOB_TWICE = 0.05;
 /** How long a process caches an opened key. */
 const KEYS_KEPT_MS = 2_000;
+const KEY = { id: 'sim', key: Buffer.alloc(32, 9), fingerprint: null };
+export const WRAPPING_KEYS: WrappingKeys = {
+  current: async () => KEY,
+  named: async () => KEY.key,
+  renew: () => undefined,
+};
 
 /** Two API and two worker processes on one event store and one database. Any of them may fail. */
 export class World {
-  readonly tables = new Tables();
   readonly onTheWay: OnTheWay = { count: 0 };
   readonly alarms: string[] = [];
   readonly consumers = new Map<string, Consumer>();
@@ -40,15 +46,15 @@ export class World {
   /** What PostgreSQL has lost for good. */
   readonly lost: Lost;
   private readonly clocks: Clocks;
-  private keysMade = 0;
 
   constructor(
     readonly scheduler: Scheduler,
     readonly store: InMemoryEventStore,
+    readonly postgres: SimulatedPostgres,
   ) {
-    this.clocks = new Clocks(scheduler, this.tables);
+    this.clocks = new Clocks(scheduler, this.postgres);
     this.clocks.disturbDatabase();
-    this.lost = maybeLoseSuffix(scheduler, this.tables);
+    this.lost = maybeLoseSuffix(scheduler, this.postgres);
     scheduler.onStep = () => {
       for (const look of [...this.sleepers]) look();
     };
@@ -80,59 +86,23 @@ export class World {
 
   private surroundingsOf(life: Life): Surroundings {
     const { scheduler } = this;
+    const pool = simulatedPool(this.postgres, scheduler, life, this.onTheWay);
     return {
       scheduler,
       store: faultyStore(this.store, scheduler, life, this.onTheWay),
-      pool: simulatedPool(this.tables, scheduler, life, this.onTheWay),
+      pool,
       clock: { now: () => scheduler.now + life.skewMs },
       time: { now: () => this.clocks.trustedNow(life) },
-      keys: this.keysOf(life),
+      keys: this.keysOf(pool),
       alarm: (message) => this.alarms.push(message),
     };
   }
 
-  /** Keys without encryption: sealed data opens only with its own key. */
-  private keysOf(life: Life): SubjectKeys {
-    const { scheduler } = this;
-    const stored = this.tables.subjectKeys;
-    /** The keys that this process has opened, and until when it caches them. */
-    const opened = new Map<string, { serial: number; until: number }>();
-    const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> = {
-      ready: async () => undefined,
-      create: (id, workspaceId) =>
-        this.call(life, 'make a key', () => {
-          this.keysMade += 1;
-          const serial = stored.get(id)?.serial ?? this.keysMade;
-          stored.set(id, {
-            serial,
-            workspaceId,
-            madeAt: scheduler.now + this.tables.skewMs,
-            made: this.keysMade,
-          });
-          return plainKey(serial);
-        }),
-      find: async (id) => {
-        const known = opened.get(id);
-        if (known && known.until > scheduler.now) return plainKey(known.serial);
-        const look = () => stored.get(id)?.serial;
-        const serial = life.cuts.size === 0 ? look() : await this.call(life, 'find a key', look);
-        if (serial === undefined) return null;
-        opened.set(id, { serial, until: scheduler.now + KEYS_KEPT_MS });
-        return plainKey(serial);
-      },
-      destroy: (id) =>
-        this.call(life, 'destroy a key', () => {
-          stored.delete(id);
-          opened.delete(id);
-        }),
-    };
-    return keys as SubjectKeys;
-  }
-
-  /** A statement that the simulation knows by its effect. */
-  private call<T>(life: Life, label: string, effect: () => T): Promise<T> {
-    const { scheduler } = this;
-    return callOver(scheduler, life, 'postgres', { label, effect, gone: brokenConnection, kind: 'write' });
+  private keysOf(pool: Pool): SubjectKeys {
+    return new SubjectKeys(pool, WRAPPING_KEYS, {
+      clock: { now: () => this.scheduler.now },
+      milliseconds: KEYS_KEPT_MS,
+    });
   }
 
   private startWorker(life: Life, surroundings: Surroundings): void {
@@ -157,7 +127,7 @@ export class World {
     const error = (details: object, message: string) => alarm(`${message}: ${JSON.stringify(details)}`);
     const options = { pool, log: { warn: () => undefined, error } };
     let from: Checkpoint | null = null;
-    let { losses } = this.tables;
+    let { losses } = this.postgres;
     while (life.alive) {
       try {
         from ??= await loadCheckpoint(pool, consumer, () => store.head());
@@ -165,11 +135,11 @@ export class World {
         const isSent = () =>
           !isDeaf(this.scheduler, life, 'eventStore') && this.after(position, consumer).length > 0;
         // The runner looks at its stored checkpoint now and then.
-        const hasGoneBack = () => this.tables.losses !== losses;
+        const hasGoneBack = () => this.postgres.losses !== losses;
         if (!isSent()) {
           await this.come(() => !life.alive || isSent() || hasGoneBack());
           if (hasGoneBack()) from = null;
-          ({ losses } = this.tables);
+          ({ losses } = this.postgres);
           continue;
         }
         const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
@@ -216,14 +186,16 @@ export class World {
     >,
     signal: AbortSignal,
   ): Promise<void> {
-    const { scheduler, tables } = this;
+    const { scheduler, postgres } = this;
+    const { random } = scheduler;
     while (life.alive) {
-      await this.come(() => !life.alive || tables.hasDueJob(scheduler.now));
-      const job = await this.ask(life, 'take a job', () => {
-        const taken = tables.takeJob(scheduler.now, (count) => scheduler.random.between(0, count - 1));
-        if (taken && scheduler.isRough && scheduler.random.chance(SAME_JOB_TWICE)) taken.lockedUntil = 0;
-        return taken;
-      });
+      await this.come(() => !life.alive || postgres.hasDueJob());
+      const job = await this.ask(life, 'take a job', () =>
+        postgres.takeJob(
+          (count) => random.between(0, count - 1),
+          () => scheduler.isRough && random.chance(SAME_JOB_TWICE),
+        ),
+      );
       if (!job) continue;
       const { task, payload } = job;
       const failed = await handlers.get(task)!(payload, signal).then(
@@ -231,15 +203,16 @@ export class World {
         () => true,
       );
       // Without an answer the job stays locked, and a rescue adds it again.
-      await this.ask(life, `end ${task} of ${payload.readingId}`, () => {
-        if (failed) tables.retryJob(job, scheduler.now);
-        else tables.endJob(job);
-      });
+      await this.ask(life, `end ${task} of ${payload['readingId']}`, () =>
+        failed ? postgres.retryJob(job) : postgres.endJob(job),
+      );
     }
   }
 
-  /** Like {@link call}; `null` without an answer. */
-  private ask<T>(life: Life, label: string, effect: () => T): Promise<T | null> {
-    return this.call(life, label, effect).catch(() => null);
+  /** What a worker does with jobs; `null` without an answer. */
+  private ask<T>(life: Life, label: string, effect: () => Promise<T>): Promise<T | null> {
+    const { scheduler } = this;
+    const call = { label, effect, gone: brokenConnection, kind: 'write' } as const;
+    return callOver(scheduler, life, 'postgres', call).catch(() => null);
   }
 }
