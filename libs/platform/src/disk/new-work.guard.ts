@@ -13,7 +13,10 @@ import { DiskReserve } from './disk-reserve.js';
 const NEW_WORK = new Set(['POST', 'PUT', 'PATCH']);
 /** Seconds: a person has to make room, or to mend the stores. */
 const RETRY_AFTER = '60';
-/** How often the stores are compared, and how long a request waits for that. A store that is away has refusals of its own. */
+/**
+ * How often the stores are compared, and how long a request waits for that. The last answer counts until the next one:
+ * a store that is slow does not make new work safe. A store that is away has refusals of its own.
+ */
 const COMPARED_EVERY_MS = 1_000;
 
 /**
@@ -22,22 +25,26 @@ const COMPARED_EVERY_MS = 1_000;
  */
 @Injectable()
 export class NewWorkGuard implements CanActivate {
-  private readonly areApart: () => Promise<boolean | null>;
+  private readonly compared: () => Promise<unknown>;
+  private areApart = false;
 
   constructor(
     private readonly disk: DiskReserve,
     @Inject(POSTGRES) pool: Pool,
     @Inject(EVENT_STORE) store: EventStore,
   ) {
-    const compare = async (): Promise<boolean> => (await beyondTheLog(pool, store)).size > 0;
-    this.areApart = sharedAnswer(COMPARED_EVERY_MS, () => within(COMPARED_EVERY_MS, compare()));
+    const compare = async (): Promise<void> => {
+      this.areApart = (await beyondTheLog(pool, store)).size > 0;
+    };
+    this.compared = sharedAnswer(COMPARED_EVERY_MS, () => within(COMPARED_EVERY_MS, compare()));
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { method } = context.switchToHttp().getRequest<Request>();
     if (!NEW_WORK.has(method)) return true;
     if (!this.disk.isKept()) throw refused('is short of disk space');
-    if (await this.areApart()) throw refused('is being repaired');
+    await this.compared();
+    if (this.areApart) throw refused('is being repaired');
     return true;
   }
 }
