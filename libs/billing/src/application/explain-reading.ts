@@ -5,7 +5,6 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId, streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
-import { BookMoney } from '../audit/book-money.js';
 import { bookEvent, unreadableEntry, sentenceOf } from '../audit/book-entry.js';
 import {
   ExplainReading,
@@ -15,7 +14,7 @@ import {
 } from '../contracts/audit.js';
 import { bookStream, type CreditsEvent } from '../contracts/events.js';
 import { evolve, noBook } from '../domain/credits.state.js';
-import type { UsedCredits } from '../domain/value.js';
+import { usedBy, type UsedCredits } from '../domain/value.js';
 import { postings } from '../domain/postings.js';
 import { SETTLEMENT } from '../processes.js';
 
@@ -58,7 +57,6 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
 
   private async movedIn(book: string, readingId: string): Promise<Moved> {
     const moved: Moved = { movements: [], used: new Map(), opaque: [] };
-    const money = new BookMoney();
     let state = noBook;
     for await (const stored of this.store.read(book)) {
       const event = bookEvent(stored);
@@ -66,12 +64,11 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
         moved.opaque.push(event);
         continue;
       }
-      const before = state;
-      state = evolve(before, event);
-      const left = money.see(event, before, state);
-      if (!isMovementOf(event, readingId)) continue;
-      moved.movements.push(event);
-      moved.used.set(event.id, left);
+      if (isMovementOf(event, readingId)) {
+        moved.movements.push(event);
+        moved.used.set(event.id, usedBy(event, state));
+      }
+      state = evolve(state, event);
     }
     return moved;
   }
@@ -79,7 +76,7 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
 
 type Movement = Extract<Recorded<CreditsEvent>, { readonly data: { readonly readingId: string } }>;
 
-export const isMovementOf = (event: Recorded<CreditsEvent>, readingId: string): event is Movement =>
+const isMovementOf = (event: Recorded<CreditsEvent>, readingId: string): event is Movement =>
   'readingId' in event.data && event.data.readingId === readingId;
 
 const OUTCOMES = {
@@ -97,7 +94,7 @@ const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUT
  * Joins a reading's events and its book's movements by event id, in both directions. A settlement names the event that
  * ended the reading. A reservation belongs to the ReadingRequested that names it.
  */
-export const explain = (
+const explain = (
   readingId: string,
   workspaceId: string,
   reading: readonly Recorded<ReadingEvent>[],

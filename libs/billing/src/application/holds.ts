@@ -86,8 +86,6 @@ interface OldHold {
   mode: Mode;
   reservation_id: string;
   reading_id: string;
-  /** Text, to keep the database's microseconds. */
-  reserved_at: string;
 }
 
 /**
@@ -140,19 +138,10 @@ export class HoldFence {
 
   private async oldHolds(reservedBefore: string, after: OldHold | undefined): Promise<OldHold[]> {
     const { rows } = await this.pool.query<OldHold>(
-      `select workspace_id, mode, reservation_id, reading_id, reserved_at::text
-       from billing.hold
-       where not confirmed and reserved_at < $1::timestamptz
-         and ($2::text is null or (reserved_at, workspace_id, mode, reservation_id) > ($2::timestamptz, $3, $4, $5))
-       order by hold.reserved_at, workspace_id, mode, reservation_id
-       limit ${PAGE}`,
-      [
-        reservedBefore,
-        after?.reserved_at ?? null,
-        after?.workspace_id ?? null,
-        after?.mode ?? null,
-        after?.reservation_id ?? null,
-      ],
+      `select workspace_id, mode, reservation_id, reading_id from billing.hold
+       where not confirmed and reserved_at < $1::timestamptz and (workspace_id, mode, reservation_id) > ($2, $3, $4)
+       order by workspace_id, mode, reservation_id limit ${PAGE}`,
+      [reservedBefore, after?.workspace_id ?? '', after?.mode ?? '', after?.reservation_id ?? ''],
     );
     return rows;
   }

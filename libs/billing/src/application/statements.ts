@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { collect, EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { CONFIG } from '#platform/tokens.js';
 import { projectPath } from '#platform/project-path.js';
@@ -48,20 +48,37 @@ export class GetLedgerHandler implements IQueryHandler<GetLedger> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
   async execute({ workspaceId, livemode }: GetLedger): Promise<LedgerEntry[]> {
-    const entries: LedgerEntry[] = [];
-    const balance = { available: 0, held: 0 };
-    for await (const stored of this.store.read(bookStream(workspaceId, livemode))) {
-      const event = bookEvent(stored);
-      if (isOpaque(event)) {
-        entries.push(opaqueEntry(unreadableEntry(event), balance));
-        continue;
-      }
-      for (const { account, amount } of postings(event)) {
-        if (account === 'available' || account === 'held') balance[account] += amount;
-      }
-      entries.push(ledgerEntry(event, balance));
+    return collect(entriesOf(this.store.read(bookStream(workspaceId, livemode)), { available: 0, held: 0 }));
+  }
+}
+
+/**
+ * Stored events as rows of a statement, oldest first, each with the balances after it.
+ * @param opening balances before the first
+ * @param isOf whether a month has rows; the entries of others change nothing
+ * @param first the month of the first event, unless that opens the book
+ */
+async function* entriesOf(
+  stored: AsyncIterable<StoredEvent>,
+  opening: Pick<Accounts, 'available' | 'held'>,
+  isOf: (month: string) => boolean = () => true,
+  first = '',
+): AsyncGenerator<LedgerEntry> {
+  const after = { available: opening.available, held: opening.held };
+  let month = first;
+  for await (const one of stored) {
+    const event = bookEvent(one);
+    if (isOpaque(event)) {
+      if (isOf(month)) yield opaqueEntry(unreadableEntry(event), after);
+      continue;
     }
-    return entries;
+    if (event.type === 'BookOpened') month = event.data.period;
+    if (isOf(month)) {
+      for (const { account, amount } of postings(event))
+        if (account === 'available' || account === 'held') after[account] += amount;
+      yield ledgerEntry(event, after);
+    }
+    if (event.type === 'PeriodClosed') month = monthAfter(event.data.period);
   }
 }
 
@@ -137,33 +154,11 @@ export class StreamMonthMovementsHandler implements IQueryHandler<StreamMonthMov
     const before = await findClose(this.store, stream, monthBefore(period));
     const from = before ? before.revision + 1n : 0n;
     const count = Number(end.revision - from) + 1;
-    return count === 0 ? null : { count, entries: this.entries(stream, period, from, count, end.opening) };
-  }
-
-  private async *entries(
-    stream: string,
-    period: string,
-    from: bigint,
-    count: number,
-    opening: Accounts,
-  ): AsyncGenerator<LedgerEntry> {
-    const after = { available: opening.available, held: opening.held };
+    if (count === 0) return null;
+    const stored = this.store.read(stream, { from, limit: count });
     // Where a wrong clock hides the close before, the book is read from its beginning.
-    let month = from === 0n ? '' : period;
-    for await (const stored of this.store.read(stream, { from, limit: count })) {
-      const event = bookEvent(stored);
-      if (isOpaque(event)) {
-        if (month === period) yield opaqueEntry(unreadableEntry(event), after);
-        continue;
-      }
-      if (event.type === 'BookOpened') month = event.data.period;
-      if (month === period) {
-        for (const { account, amount } of postings(event))
-          if (account === 'available' || account === 'held') after[account] += amount;
-        yield ledgerEntry(event, after);
-      }
-      if (event.type === 'PeriodClosed') month = monthAfter(event.data.period);
-    }
+    const first = from === 0n ? '' : period;
+    return { count, entries: entriesOf(stored, end.opening, (month) => month === period, first) };
   }
 }
 

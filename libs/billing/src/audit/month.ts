@@ -1,4 +1,4 @@
-import { type KeyObject, createHash, createPublicKey, sign, hash } from 'node:crypto';
+import { type KeyObject, sign, hash } from 'node:crypto';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { csvRecord } from '#platform/text/csv.js';
@@ -15,7 +15,7 @@ import type {
   MonthItem,
 } from '../contracts/audit.js';
 import { byPosition } from './settlements.js';
-import { allowsSeal, sealOf } from './seal.js';
+import { allowsSeal, keyIdOf, sealOf } from './seal.js';
 import type { VerifiedBook } from './verified-books.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
@@ -115,7 +115,6 @@ export const signedMonth = (
   files: Files,
   privateKey: KeyObject,
 ): { manifest: MonthManifest; json: Buffer; signature: string } => {
-  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const { closing, money } = sumsOf(books);
   const manifest: MonthManifest = {
     format: 'credit-ledger-month/1',
@@ -127,7 +126,7 @@ export const signedMonth = (
     reconciliation: { captures, completed, pending: pending.length, setAside: setAside.length },
     notes: notes.length,
     files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
-    publicKeySha256: sha256(publicKey),
+    publicKeySha256: keyIdOf(privateKey),
   };
   const json = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   return { manifest, json, signature: sign(null, json, privateKey).toString('base64') };
@@ -168,7 +167,7 @@ const moneyCsv = (books: readonly MonthBook[]): string => {
   ].join('');
 };
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 const jsonText = (value: object): string => `${JSON.stringify(value, bigintAsText, 2)}\n`;
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, sign, type KeyObject } from 'node:crypto';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { EventMetadata } from '#event-sourcing/core/event.js';
 import type { LedgerFinding, Seal, SealManifest } from '../contracts/audit.js';
@@ -15,6 +15,10 @@ export const readSealKey = (pem: string): KeyObject | null => {
   }
 };
 
+/** Lowercase hex SHA-256 of the public key (DER, SPKI). */
+export const keyIdOf = (privateKey: KeyObject): string =>
+  hash('sha256', createPublicKey(privateKey).export({ type: 'spki', format: 'der' }), 'hex');
+
 /** Whether a book may be sealed in spite of a finding: the chain is whole, and the closed months add up. */
 export const allowsSeal = ({ check }: Pick<LedgerFinding, 'check'>): boolean =>
   check === 'clock' || check === 'setAside';
@@ -29,7 +33,6 @@ export interface ClosedMonth {
 
 /** Signs the end of a month. Ed25519 (RFC 8032) is deterministic: the same month and key give the same seal. */
 export const sealOf = (closed: ClosedMonth, money: Money, privateKey: KeyObject): Seal => {
-  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const manifest: SealManifest = {
     format: 'credit-ledger-seal/1',
     workspaceId: closed.data.workspaceId,
@@ -40,7 +43,7 @@ export const sealOf = (closed: ClosedMonth, money: Money, privateKey: KeyObject)
     headHash: closed.metadata.chain ?? '',
     closing: closed.data.closing,
     money,
-    publicKeySha256: createHash('sha256').update(publicKey).digest('hex'),
+    publicKeySha256: keyIdOf(privateKey),
   };
   const signature = sign(null, Buffer.from(canonicalJson(manifest)), privateKey).toString('base64');
   return { ...manifest, signature };
@@ -58,10 +61,9 @@ export interface KeyHandover {
 }
 
 export const handoverOf = (oldKey: KeyObject, newPublicKey: string): KeyHandover => {
-  const old = createPublicKey(oldKey).export({ type: 'spki', format: 'der' });
   const manifest = {
     format: 'credit-ledger-key/1' as const,
-    previousKeySha256: createHash('sha256').update(old).digest('hex'),
+    previousKeySha256: keyIdOf(oldKey),
     publicKey: newPublicKey,
   };
   const signature = sign(null, Buffer.from(canonicalJson(manifest)), oldKey).toString('base64');

@@ -1,6 +1,6 @@
 /**
  * Prices and allowances, in US cents and credits. A constant: a change needs a release, and past grants keep their
- * terms. The release that changes them moves the old ones to {@link FORMER_TERMS}.
+ * terms. The release that changes them keeps the old ones in {@link TERMS_SOLD}.
  */
 export interface Plan {
   readonly name: string;
@@ -45,21 +45,16 @@ export interface Terms {
   readonly priceCents: number;
 }
 
-/** Terms on which earlier releases sold, by plan or pack: books have them for ever. */
-export const FORMER_TERMS: Readonly<Partial<Record<PlanId | PackId, readonly Terms[]>>> = {};
+const termsOf = ({ credits, priceCents }: Terms): Terms => ({ credits, priceCents });
 
-const PRESENT_TERMS: readonly (readonly [PlanId | PackId, Terms])[] = [
-  ...PLAN_IDS.map((id) => [id, { ...PLANS[id], credits: PLANS[id].creditsPerMonth }] as const),
-  ...PACK_IDS.map((id) => [id, PACKS[id]] as const),
-];
-
-/** All terms on which each plan and pack was ever sold. tools/verify-ledger.mjs has the same. */
-export const TERMS_SOLD: ReadonlyMap<PlanId | PackId, readonly Terms[]> = new Map(
-  PRESENT_TERMS.map(([id, { credits, priceCents }]) => [
-    id,
-    [{ credits, priceCents }, ...(FORMER_TERMS[id] ?? [])],
-  ]),
-);
+/** All terms on which each plan and pack was ever sold: books have them for ever. tools/verify-ledger.mjs has the same. */
+export const TERMS_SOLD: ReadonlyMap<PlanId | PackId, readonly Terms[]> = new Map<
+  PlanId | PackId,
+  readonly Terms[]
+>([
+  ...PLAN_IDS.map((id) => [id, [termsOf({ ...PLANS[id], credits: PLANS[id].creditsPerMonth })]] as const),
+  ...PACK_IDS.map((id) => [id, [termsOf(PACKS[id])]] as const),
+]);
 
 /** Credits for one Standard Theme reading. */
 export const READING_COST = 20;

@@ -38,60 +38,10 @@ export class TypesetCustomerStatement extends Query<PrintedStatement> {
   }
 }
 
-/** What statements say to customers. Numbers come written out. */
-export interface StatementWords {
-  readonly locale: string;
-  /** @param month such as “October 2026” */
-  readonly title: (month: string) => string;
-  readonly workspace: string;
-  readonly month: string;
-  readonly state: string;
-  readonly closed: string;
-  readonly open: string;
-  readonly opening: string;
-  readonly closing: string;
-  readonly heldAtEnd: string;
-  readonly lastEntry: string;
-  readonly chain: string;
-  readonly chainHint: string;
-  readonly units: string;
-  readonly unreadable: string;
-  readonly overview: string;
-  readonly summary: (granted: string, used: string, expired: string, withdrawn: string) => string;
-  readonly usedByDay: string;
-  readonly leftByDay: string;
-  readonly used: string;
-  readonly expired: string;
-  readonly grants: string;
-  readonly grant: string;
-  readonly grantKinds: Readonly<Record<GrantSummary['kind'], string>>;
-  readonly price: string;
-  readonly atStart: string;
-  readonly granted: string;
-  /** By readings: held or used. */
-  readonly taken: string;
-  readonly withdrawn: string;
-  readonly left: string;
-  readonly movements: string;
-  readonly noMovements: string;
-  readonly byDay: string;
-  readonly tooMany: string;
-  readonly entry: string;
-  readonly when: string;
-  readonly day: string;
-  readonly movement: string;
-  readonly movementKinds: Readonly<Record<CreditsEvent['type'], string>>;
-  readonly available: string;
-  readonly held: string;
-  readonly availableAfter: string;
-  readonly heldAfter: string;
-  readonly reading: string;
-  readonly reference: string;
-}
-
-const en: StatementWords = {
+/** What statements say to customers. Numbers come written out, and a month as “October 2026”. */
+const en = {
   locale: 'en-US',
-  title: (month) => `Credit statement, ${month}`,
+  title: (month: string) => `Credit statement, ${month}`,
   workspace: 'Workspace',
   month: 'Month (UTC)',
   state: 'State',
@@ -107,7 +57,7 @@ const en: StatementWords = {
   units: 'Credits are whole numbers. Times are UTC.',
   unreadable: 'This entry cannot be read and moves nothing.',
   overview: 'The month at a glance',
-  summary: (granted, used, expired, withdrawn) =>
+  summary: (granted: string, used: string, expired: string, withdrawn: string) =>
     `${granted} credits were granted, readings used ${used}, ${expired} expired, and corrections withdrew ${withdrawn}.`,
   usedByDay: 'Credits used each day',
   leftByDay: 'Credits left at the end of each day',
@@ -115,7 +65,12 @@ const en: StatementWords = {
   expired: 'Expired',
   grants: 'Grants',
   grant: 'Grant',
-  grantKinds: { plan: 'Plan', pack: 'Pack', adjustment: 'Correction', test: 'Test credits' },
+  grantKinds: {
+    plan: 'Plan',
+    pack: 'Pack',
+    adjustment: 'Correction',
+    test: 'Test credits',
+  } satisfies Record<GrantSummary['kind'], string>,
   price: 'Price',
   atStart: 'At the start',
   granted: 'Granted',
@@ -144,7 +99,7 @@ const en: StatementWords = {
     GrantExpired: 'Expired',
     PeriodCarried: 'Month carried over',
     PeriodClosed: 'Month closed',
-  },
+  } satisfies Record<CreditsEvent['type'], string>,
   available: 'Available ±',
   held: 'Held ±',
   availableAfter: 'Available',
@@ -152,6 +107,8 @@ const en: StatementWords = {
   reading: 'reading',
   reference: 'reference',
 };
+
+export type StatementWords = typeof en;
 
 const fr: StatementWords = {
   locale: 'fr-FR',
@@ -217,4 +174,4 @@ const fr: StatementWords = {
   reference: 'référence',
 };
 
-export const STATEMENT_WORDS = { en, fr } as const satisfies Record<string, StatementWords>;
+export const STATEMENT_WORDS = { en, fr };

@@ -1,13 +1,6 @@
 import { instant } from '#event-sourcing/core/clock.js';
 import { PLANS } from '../contracts/catalogue.js';
-import type {
-  CarriedItems,
-  CreditsEvent,
-  CreditsEventOf,
-  Grant,
-  Hold,
-  Subscription,
-} from '../contracts/events.js';
+import type { CarriedItems, CreditsEvent, CreditsEventOf, Grant, Subscription } from '../contracts/events.js';
 import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES, nextItems, noItems } from './carried.js';
 import { valuesOf, listRecent, noRecentIds } from './bucket-map.js';
 import { endOfMonth, monthAfter, nextAnchor } from './calendar.js';
@@ -138,21 +131,12 @@ export const settledToCarry = (
 export const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> =>
   closeOf(state, { ...itemsOf(state), settled: settledToCarry(state, now) }, null);
 
-/** All parts of a close are made of the same holds: these are sorted once. */
-const sorted = new WeakMap<Credits['holds'], Hold[]>();
-
-const sortedHolds = (holds: Credits['holds']): Hold[] => {
-  const known = sorted.get(holds) ?? valuesOf(holds);
-  sorted.set(holds, known);
-  return known;
-};
-
 /**
  * What a close in parts carries: everything. Parts may be recorded at several times, so nothing depends on the time.
  */
 export const itemsOf = (state: Credits): CarriedItems => ({
   openGrants: [...state.grants],
-  openHolds: sortedHolds(state.holds),
+  openHolds: valuesOf(state.holds),
   settled: listRecent(state.settled),
   orderRefs: [...state.orderRefs],
   adjustmentIds: [...state.adjustmentIds],
