@@ -9,7 +9,7 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import { HoldFence } from './application/holds.js';
 import { IdleBooks } from './application/record-due.js';
 import { ScheduledReconciliation, LedgerMetrics } from './application/reconcile-ledger.js';
-import { DocumentRefunds } from './application/corrections.js';
+import { DocumentRefunds } from './application/document-refunds.js';
 import type { SettleReservation } from './application/reservations.js';
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';

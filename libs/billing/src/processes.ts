@@ -7,7 +7,7 @@ import { streamId } from '#event-sourcing/core/stream-name.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { OpenBook } from './contracts/commands.js';
 import { SettleReservation } from './application/reservations.js';
-import { DOCUMENT_REFUND, isGivenUp } from './domain/correction.decider.js';
+import { DOCUMENT_REFUND, isGivenUp } from './domain/document-refund.js';
 
 export const bookOpening = defineProcess({
   name: 'billing.book-opening.v1',

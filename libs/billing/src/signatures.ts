@@ -6,38 +6,37 @@ import type { CorrectionState } from './domain/correction.decider.js';
 import type { Operator } from './settings.js';
 
 /** What both operators sign of one entry. */
-export interface SignedFacts extends CorrectionEntry {
-  readonly correctionId: string;
-  readonly adjustmentId: string;
-  readonly proposedBy: string;
-}
+export type SignedFacts = CorrectionEntry &
+  Readonly<Record<'correctionId' | 'adjustmentId' | 'proposedBy', string>>;
 
 /** The text that both operators sign: canonical JSON. The format keeps it apart from seals and months. */
-export const signedText = (facts: SignedFacts): string => {
-  const { workspaceId, correctionId, adjustmentId, proposedBy } = facts;
-  const { amount, reason, reference, reversesEventId, grantId, expiresAt } = facts;
-  return canonicalJson({
-    format: 'credit-ledger-correction/1',
-    ...{ workspaceId, correctionId, adjustmentId, proposedBy },
-    ...{ amount, reason, reference, reversesEventId, grantId, expiresAt },
-  });
+export const signedText = ({
+  workspaceId,
+  correctionId,
+  adjustmentId,
+  proposedBy,
+  ...entry
+}: SignedFacts) => {
+  const { amount, reason, reference, reversesEventId, grantId, expiresAt } = entry;
+  const ids = { workspaceId, correctionId, adjustmentId, proposedBy };
+  const facts = { amount, reason, reference, reversesEventId, grantId, expiresAt };
+  return canonicalJson({ format: 'credit-ledger-correction/1', ...ids, ...facts });
 };
 
 /** The id under which a book knows an entry: the same for every attempt to book it. */
 export const adjustmentIdOf = (correctionId: string, position: number): string =>
   uuid5(correctionId, String(position));
 
-/** The texts of all entries of a proposal, in their order. */
-export const textsToSign = ({
-  correctionId,
-  operator: proposedBy,
-  entries,
-}: Pick<CorrectionState['proposed'], 'correctionId' | 'operator'> & {
-  readonly entries: readonly CorrectionEntry[];
-}): readonly string[] =>
-  entries.map((entry, position) =>
-    signedText({ ...entry, correctionId, proposedBy, adjustmentId: adjustmentIdOf(correctionId, position) }),
-  );
+/** The texts of all entries of a proposal, in their order. @param operator who proposes them */
+export const textsToSign = (
+  correctionId: string,
+  operator: string,
+  entries: readonly CorrectionEntry[],
+): readonly string[] =>
+  entries.map((entry, position) => {
+    const adjustmentId = adjustmentIdOf(correctionId, position);
+    return signedText({ ...entry, correctionId, proposedBy: operator, adjustmentId });
+  });
 
 /** Base64 of the DER (SPKI) of the public part of a private key: what OPERATORS names. */
 export const publicKeyOf = (privateKey: KeyObject): string =>
@@ -72,7 +71,7 @@ export const refuseSignatures = (
   if (approved?.operator === proposed.operator)
     return `${proposed.operator} proposed it: another person must approve it`;
   const active = operators.filter(({ state }) => state === 'active');
-  const texts = textsToSign(proposed);
+  const texts = textsToSign(proposed.correctionId, proposed.operator, proposed.entries);
   for (const { operator, signatures } of approved ? [proposed, approved] : [proposed]) {
     const isSigned = haveSigned(active, operator, texts, signatures);
     if (isSigned === null) return `${operator} has no active key in OPERATORS`;

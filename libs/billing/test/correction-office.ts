@@ -22,7 +22,7 @@ import {
 import { createCorrectionExecutors, createCreditsExecutor } from '../src/executors.js';
 import { textsToSign, signText } from '../src/signatures.js';
 import { learn, nothingKnown } from '../src/domain/value.js';
-import { ada, grace, OPERATORS } from './operators.js';
+import { ada, grace, OPERATORS, type Person } from './operators.js';
 
 export type Proposed = Extract<CorrectionEvent, { type: 'CorrectionProposed' }>;
 export type Approved = Extract<CorrectionEvent, { type: 'CorrectionApproved' }>;
@@ -30,6 +30,11 @@ type GivenEntry = Partial<CorrectionEntry> & { readonly amount: number };
 
 const BY = { actor: 'operator:login', correlationId: 'c', causationId: 'c' };
 const DAY_MS = 86_400_000;
+
+const signaturesOf = (
+  { correctionId, operator, entries }: Pick<Proposed['data'], 'correctionId' | 'operator' | 'entries'>,
+  { privateKey }: Person,
+): string[] => textsToSign(correctionId, operator, entries).map((text) => signText(text, privateKey));
 
 /** Corrections of two books, `ws_1` and `ws_2`, on a store in memory that an attacker may append to. */
 export class CorrectionOffice {
@@ -89,12 +94,12 @@ export class CorrectionOffice {
       expiresAt: instant(this.now + DAY_MS),
       operator: who.name,
     };
-    const signatures = textsToSign(content).map((text) => signText(text, who.privateKey));
+    const signatures = signaturesOf(content, who);
     return { type: 'CorrectionProposed', data: { ...content, signatures } };
   }
 
   approved({ data }: Proposed, who = grace): Approved {
-    const signatures = textsToSign(data).map((text) => signText(text, who.privateKey));
+    const signatures = signaturesOf(data, who);
     const { correctionId } = data;
     return { type: 'CorrectionApproved', data: { correctionId, operator: who.name, signatures } };
   }

@@ -71,7 +71,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
         if (!yes) return { outcome: 'not_approved' as const, correction };
         const { operator, sign } = signerOf(session, key);
         const { correctionId, proposedBy, entries } = correction;
-        const signatures = textsToSign({ correctionId, operator: proposedBy, entries }).map(sign);
+        const signatures = textsToSign(correctionId, proposedBy, entries).map(sign);
         return record(session, { type: 'CorrectionApproved', data: { correctionId, operator, signatures } });
       }, HARMLESS_TO_REPEAT);
       const text = describeCorrection(answer.correction);
@@ -103,8 +103,11 @@ const addCorrectionsCommands = (corrections: Command): void => {
     .action(async ({ name, out }: { name: string; out: string }, command: Command) => {
       const { privateKey } = generateKeyPairSync('ed25519');
       const operator = `${name}:${publicKeyOf(privateKey)}`;
-      if (!isOperator(operator))
+      try {
+        parseOperators(operator);
+      } catch {
         throw new OpsError(`${name} is no name of an operator: use a–z, 0–9, dots and dashes, such as ada.`);
+      }
       const path = join(out, `${name}-private.pem`);
       const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
       await writeNewFiles([{ path, text, isPublic: false }]);
@@ -116,14 +119,6 @@ const find = async ({ queries }: Session, id: string): Promise<Correction> => {
   const [correction] = await queries.execute(new FindCorrections(id));
   if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
   return correction;
-};
-
-const isOperator = (text: string): boolean => {
-  try {
-    return parseOperators(text).length === 1;
-  } catch {
-    return false;
-  }
 };
 
 const record = async (session: Session, event: CorrectionEvent) => {
@@ -177,7 +172,7 @@ export const propose = async (session: Session, kind: CorrectionKind, content: C
   const correctionId = uuid5('correction', kind, scope, reference);
   const expiresAt = instant((await session.time.now()) + OPEN_FOR_MS);
   const entries = [...content.entries];
-  const signatures = textsToSign({ correctionId, operator, entries }).map(sign);
+  const signatures = textsToSign(correctionId, operator, entries).map(sign);
   const data = { correctionId, kind, reason, reference, entries, expiresAt, operator, signatures };
   const { outcome, correction } = await record(session, { type: 'CorrectionProposed', data });
   return { outcome: outcome === 'recorded' ? 'proposed' : 'already_proposed', correction } as const;

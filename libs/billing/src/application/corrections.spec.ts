@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { CorrectionOffice, type Proposed } from '../../test/correction-office.js';
-import { ada, eve, grace, OPERATORS } from '../../test/operators.js';
+import { ada, eve, grace } from '../../test/operators.js';
 import { FindCorrections, type CorrectionEvent } from '../contracts/index.js';
 
 let office: CorrectionOffice;
@@ -70,82 +69,6 @@ describe('an approved correction', () => {
       { correctionId: 'c2', status: 'rejected', rejected: 'wrong', approvedBy: null },
       { correctionId: 'c1', status: 'booked', proposedBy: 'ada', approvedBy: 'grace' },
     ]);
-  });
-});
-
-describe('an entry of a book', () => {
-  const altered = (change: Record<string, unknown>): readonly StoredEvent[] =>
-    office.entries().map((event) => ({ ...event, data: { ...(event.data as object), ...change } }));
-
-  it.each([
-    [{ amount: 21 }, 'the signature of ada does not fit this entry'],
-    [{ reason: 'another' }, 'the signature of ada does not fit this entry'],
-    [{ correctionId: 'c2' }, 'the signature of ada does not fit this entry'],
-    [{ adjustmentId: 'another' }, 'the signature of ada does not fit this entry'],
-    [{ expiresAt: '2026-05-01T00:00:00.000Z' }, 'the signature of ada does not fit this entry'],
-    [{ actor: 'operator:eve' }, 'eve, who is to have signed this entry, is no operator'],
-    [{ approvedBy: 'eve' }, 'eve, who is to have signed this entry, is no operator'],
-    [{ approvedBy: 'ada' }, 'ada proposed and approved this entry alone'],
-    [{ actor: 'system:clock' }, 'no two operators signed this entry'],
-    [{ signed: undefined }, 'no two operators signed this entry'],
-  ])('that was changed in %p is found', async (change, message) => {
-    await office.correct('c1', { amount: 20 });
-    expect(await office.findings(altered(change))).toEqual([message]);
-  });
-
-  it('with the signatures of another entry is found, as is a copy of it', async () => {
-    await office.correct('c1', { amount: 20 });
-    const [entry] = office.entries();
-    const metadata = { ...entry!.metadata, workspaceId: 'ws_2' };
-    const inOther = { ...entry!, stream: 'credits-ws_2', metadata };
-    expect(await office.findings([entry!, entry!, inOther])).toEqual([
-      'the entry is booked twice',
-      'the signature of ada does not fit this entry',
-    ]);
-    const { signed } = entry!.data as { signed: { proposer: string } };
-    const swapped = { ...signed, approver: signed.proposer };
-    expect(await office.findings(altered({ signed: swapped }))).toEqual([
-      'the signature of grace does not fit this entry',
-    ]);
-  });
-
-  it('stays proven by keys that are retired, and is not when they are gone', async () => {
-    await office.correct('c1', { amount: 20 });
-    const retired = OPERATORS.map((one) => ({ ...one, state: 'retired' as const }));
-    expect(await office.findings(office.entries(), retired)).toEqual([]);
-    expect(await office.findings(office.entries(), OPERATORS.slice(0, 1))).toEqual([
-      'grace, who is to have signed this entry, is no operator',
-    ]);
-  });
-
-  it('takes the credits of the grant that was signed, and no other', async () => {
-    const bought = await office.buyPack();
-    await office.correct('c0', { amount: 50, reference: 'INC-1' });
-    await office.correct('c1', { amount: -20, reversesEventId: bought, grantId: 'pack:o1:sprint' });
-    expect(await office.findings()).toEqual([]);
-    const [gift, taken] = office.entries();
-    const { adjustmentId } = gift!.data as { adjustmentId: string };
-    const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount: -20 }];
-    expect(
-      await office.findings([gift!, { ...taken!, data: { ...(taken!.data as object), allocations } }]),
-    ).toEqual(['the entry takes credits of another grant than pack:o1:sprint, which was signed']);
-  });
-
-  it('that reverses a pack’s refund is as the operators signed it, with what the book adds', async () => {
-    const bought = await office.buyPack();
-    await office.correct('c1', { amount: -200, reversesEventId: bought, grantId: 'pack:o1:sprint' });
-    const refund = office.entries().at(-1)!.id;
-    for (const [id, amount] of [
-      ['c2', 70],
-      ['c3', 130],
-    ] as const)
-      await office.correct(id, { amount, reversesEventId: refund });
-    expect(office.entries().map(({ data }) => data)).toMatchObject([
-      { amount: -200 },
-      { amount: 70, restores: { priceCents: 3_465 } },
-      { amount: 130, restores: { priceCents: 6_435 } },
-    ]);
-    expect(await office.findings()).toEqual([]);
   });
 });
 

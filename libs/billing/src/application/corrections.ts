@@ -1,11 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  CommandHandler,
-  QueryBus,
-  QueryHandler,
-  type ICommandHandler,
-  type IQueryHandler,
-} from '@nestjs/cqrs';
+import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
@@ -14,7 +8,6 @@ import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { GetReadingSummary } from '#readings/contracts/index.js';
 import {
   correctionEvents,
   FindCorrections,
@@ -29,9 +22,6 @@ import { bookStream, creditsEvents, type CreditsEvent } from '../contracts/event
 import {
   correction as decider,
   creditsOf,
-  DOCUMENT_REFUND,
-  DOCUMENT_REFUND_ACTOR,
-  documentRefund,
   statusAt,
   type CorrectionRejection,
   type CorrectionState,
@@ -42,40 +32,33 @@ import { evolve, noBook } from '../domain/credits.state.js';
 import { stateAt } from '../domain/due.js';
 import { learn, nothingKnown, entryValue, usedBy } from '../domain/value.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../executors.js';
-import type { RefundDocument } from '../processes.js';
 import type { Config } from '../settings.js';
 import { adjustmentIdOf, refuseSignatures } from '../signatures.js';
-import { visitLog, visitStream } from './read.js';
+import { readStream, visitLog } from './read.js';
 import { CreditBooks } from './credit-books.js';
 
-type Proposed = CorrectionState['proposed'];
 type Signed = Pick<CorrectionState, 'proposed' | 'approved'>;
 /** What a book is asked, except for what it knows. */
-type Asked = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'known' | 'now'>;
-
-const workspacesOf = ({ entries }: Proposed): string[] => [
-  ...new Set(entries.map(({ workspaceId }) => workspaceId)),
-];
+export type Asked = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'known' | 'now'>;
 
 /** What each book is asked, in the order of the entries. Before an approval, nothing of it can be booked. */
-const askedOf = ({ proposed, approved }: Signed): readonly (readonly [workspaceId: string, Asked])[] => {
+const askedOf = ({ proposed, approved }: Signed): ReadonlyMap<string, Asked> => {
   const { correctionId, operator, kind } = proposed;
-  const entries = proposed.entries.map((entry, position) => {
+  const asked = new Map<string, Asked>();
+  for (const [position, { workspaceId, ...entry }] of proposed.entries.entries()) {
     const [proposer = '', approver = ''] = [proposed, approved].map((one) => one?.signatures[position]);
-    const adjustmentId = adjustmentIdOf(correctionId, position);
-    return { ...entry, adjustmentId, signed: { grantId: entry.grantId, proposer, approver } };
-  });
-  return workspacesOf(proposed).map((workspaceId) => [
-    workspaceId,
-    {
+    const signed = { grantId: entry.grantId, proposer, approver };
+    const own = { ...entry, adjustmentId: adjustmentIdOf(correctionId, position), signed };
+    asked.set(workspaceId, {
       type: 'BookCorrection',
       correctionId,
       approvedBy: approved?.operator ?? operator,
       actor: `operator:${operator}`,
       once: kind === 'pack_refund',
-      entries: entries.filter((entry) => entry.workspaceId === workspaceId),
-    },
-  ]);
+      entries: [...(asked.get(workspaceId)?.entries ?? []), own],
+    });
+  }
+  return asked;
 };
 
 /** Books corrections. The book decides from its own events, which the command brings it where it has forgotten them. */
@@ -86,25 +69,11 @@ export class CorrectionBooks {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Books what is approved: in each book all of its entries, or none. @returns what books refused, a sentence each */
-  async book(correction: CorrectionState, by: RequestContext): Promise<readonly string[]> {
-    const refusals: string[] = [];
-    for (const [workspaceId, asked] of askedOf(correction)) {
-      const refusal = await this.bookOne(workspaceId, asked, by);
-      if (refusal !== null) refusals.push(refusal);
-    }
-    return refusals;
-  }
-
-  /** Books entries in one book. `null`: they are in it, now or from before; otherwise why not. */
+  /** Books all entries in one book, or none. `null`: they are in it, now or from before; otherwise why not. */
   async bookOne(workspaceId: string, asked: Asked, by: RequestContext): Promise<string | null> {
     const { known } = await this.read(workspaceId, asked);
-    const outcome = await this.books.execute(
-      workspaceId,
-      (now) => ({ ...asked, known, now }),
-      `correction:${asked.entries.map(({ adjustmentId }) => adjustmentId).join()}`,
-      by,
-    );
+    const intent = `correction:${asked.entries.map(({ adjustmentId }) => adjustmentId).join()}`;
+    const outcome = await this.books.execute(workspaceId, (now) => ({ ...asked, known, now }), intent, by);
     return outcome.kind === 'rejected' ? refusedBy(workspaceId, outcome) : null;
   }
 
@@ -112,14 +81,11 @@ export class CorrectionBooks {
    * The value that each entry moves or has moved, by adjustment; none for an entry that its book would not take now.
    * `refusal`: why the first of such books would not. Changes nothing. @param now milliseconds
    */
-  async foresee(
-    correction: Signed,
-    now: number,
-  ): Promise<{ values: ReadonlyMap<string, EntryValue>; refusal: string | null }> {
-    const all = new Map<string, EntryValue>();
+  async foresee(correction: Signed, now: number) {
+    const values = new Map<string, EntryValue>();
     let refusal: string | null = null;
     for (const [workspaceId, asked] of askedOf(correction)) {
-      const { known, values, ...book } = await this.read(workspaceId, asked);
+      const { known, ...book } = await this.read(workspaceId, asked, values);
       let state = stateAt(book.state, now);
       const decision = credits.decide({ ...asked, known, now }, state);
       if (decision.kind === 'reject') refusal ??= refusedBy(workspaceId, decision);
@@ -128,29 +94,28 @@ export class CorrectionBooks {
           values.set(event.data.adjustmentId, entryValue(event.data, usedBy(event, state)));
         state = evolve(state, event);
       }
-      for (const [adjustmentId, value] of values) all.set(adjustmentId, value);
     }
-    return { values: all, refusal };
+    return { values, refusal };
   }
 
-  /** The value of an entry follows from the whole book before it. `values`: of its corrections, by adjustment. */
-  private async read(workspaceId: string, { entries }: Asked) {
+  /** The value of an entry follows from the whole book before it. @param values of its corrections, by adjustment */
+  private async read(workspaceId: string, { entries }: Asked, values = new Map<string, EntryValue>()) {
     const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
     for (;;) {
-      const [count, values] = [ids.size, new Map<string, EntryValue>()];
+      const count = ids.size;
       let [known, state] = [nothingKnown, noBook];
-      await visitStream(this.store, bookStream(workspaceId, true), (stored) => {
-        if (isSetAside(stored)) return;
+      for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
+        if (isSetAside(stored)) continue;
         const event = decode(creditsEvents, stored);
         const used = usedBy(event, state);
         state = evolve(state, event);
         known = learn(known, event, ids, used);
-        if (event.type !== 'CreditsAdjusted') return;
+        if (event.type !== 'CreditsAdjusted') continue;
         values.set(event.data.adjustmentId, entryValue(event.data, used));
         // It may share the value of the entry that it names.
         if (ids.has(event.id) && event.data.reversesEventId) ids.add(event.data.reversesEventId);
-      });
-      if (ids.size === count) return { known, state, values };
+      }
+      if (ids.size === count) return { known, state };
     }
   }
 
@@ -158,7 +123,7 @@ export class CorrectionBooks {
   async viewOf(state: CorrectionState, now: number, withValues = true): Promise<Correction> {
     const { operator, signatures: _, entries, ...proposed } = state.proposed;
     const booked = new Set<string>();
-    for (const workspaceId of workspacesOf(state.proposed))
+    for (const workspaceId of askedOf(state).keys())
       for (const id of (await this.books.current(workspaceId))?.adjustmentIds ?? [])
         booked.add(`${workspaceId} ${id}`);
     const { values } = withValues ? await this.foresee(state, now) : { values: null };
@@ -196,6 +161,8 @@ const refusedBy = (workspaceId: string, { code, details }: CreditsRejection): st
   }
 };
 
+const refused = (refusal: string): CorrectionResult => ({ outcome: 'refused', refusal });
+
 /** Safe to repeat after a crash at any point: the stream and each book know what they have. */
 @CommandHandler(RecordCorrection)
 export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection> {
@@ -207,40 +174,42 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
   ) {}
 
   async execute({ event, by }: RecordCorrection): Promise<CorrectionResult> {
-    const at = await this.clock.now();
-    const { correctionId } = event.data;
+    const now = await this.clock.now();
     const { CORRECTION_MAX_CREDITS: maxCredits, OPERATORS: operators } = this.config;
-    const command = { event, maxCredits, now: at };
+    const { correctionId } = event.data;
+    const command = { event, maxCredits, now };
     const { state: before } = await this.executors.correction.load(correctionId);
     let refusal: string | null = null;
     if (event.type === 'CorrectionProposed') {
       const proposal = { proposed: event.data, approved: null };
       refusal = refuseSignatures(proposal, operators);
       if (refusal === null && decider.decide(command, before).kind === 'accept')
-        ({ refusal } = await this.books.foresee(proposal, at));
+        ({ refusal } = await this.books.foresee(proposal, now));
     } else if (event.type === 'CorrectionApproved' && before)
       refusal = refuseSignatures({ ...before, approved: event.data }, operators);
-    if (refusal !== null) return { outcome: 'refused', refusal };
+    if (refusal !== null) return refused(refusal);
     // All events of a stream are of one workspace or of none. The entries of a correction may name several.
-    const context = { intent: canonicalJson(event), by, workspaceId: '', at };
+    const context = { intent: canonicalJson(event), by, workspaceId: '', at: now };
     const outcome = await this.executors.correction.execute(correctionId, command, context);
-    if (outcome.kind === 'rejected') return { outcome: 'refused', refusal: refusedFor(outcome) };
+    if (outcome.kind === 'rejected') return refused(refusedFor(outcome));
     const state = outcome.state!;
-    if (event.type === 'CorrectionApproved') return this.book(state, at, by);
-    const correction = await this.books.viewOf(state, at);
+    if (event.type === 'CorrectionApproved') return this.book(state, now, by);
+    const correction = await this.books.viewOf(state, now);
     return { outcome: outcome.kind === 'accepted' ? 'recorded' : 'already', correction, refusals: [] };
   }
 
   /** The signatures are checked again: anybody with the event store's login can append an approval. */
   private async book(state: CorrectionState, now: number, by: RequestContext): Promise<CorrectionResult> {
     const refusal = refuseSignatures(state, this.config.OPERATORS);
-    if (refusal !== null) return { outcome: 'refused', refusal };
+    if (refusal !== null) return refused(refusal);
     const status = statusAt(state, now);
-    const refusals = status === 'approved' ? await this.books.book(state, by) : [];
+    const refusals: string[] = [];
+    for (const [workspaceId, asked] of status === 'approved' ? askedOf(state) : [])
+      refusals.push(...[await this.books.bookOne(workspaceId, asked, by)].filter((one) => one !== null));
     const correction = await this.books.viewOf(state, now);
     if (correction.status === 'booked') return { outcome: 'booked', correction, refusals };
     if (status === 'approved') return { outcome: 'incomplete', correction, refusals };
-    return { outcome: 'refused', refusal: `The correction is ${status}` };
+    return refused(`The correction is ${status}`);
   }
 }
 
@@ -272,9 +241,11 @@ export class FindCorrectionsHandler implements IQueryHandler<FindCorrections> {
     if (correctionId === null)
       await visitLog(this.store, ({ stream }) => void ids.add(streamId(stream)), undefined, only);
     const found = await Promise.all([...ids].reverse().map((id) => this.executors.correction.load(id)));
-    const states = found.flatMap(({ state }) => state ?? []);
     const now = this.clock.now();
-    return Promise.all(states.map((state) => this.books.viewOf(state, now, correctionId !== null)));
+    const views = found.flatMap(({ state }) =>
+      state ? [this.books.viewOf(state, now, correctionId !== null)] : [],
+    );
+    return Promise.all(views);
   }
 }
 
@@ -287,22 +258,21 @@ export class FindReversibleHandler implements IQueryHandler<FindReversible> {
 
   async execute({ workspaceId, entry }: FindReversible): Promise<ReversibleEntry | null> {
     const book = await this.books.current(workspaceId);
-    if (!book) return null;
-    const found: Recorded<CreditsEvent>[] = [];
+    let found: Recorded<CreditsEvent> | null = null;
     let known = nothingKnown;
-    await visitStream(this.store, bookStream(workspaceId, true), (stored) => {
-      if (isSetAside(stored)) return;
+    for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
+      if (isSetAside(stored)) continue;
       const event = decode(creditsEvents, stored);
-      if (isMeant(event, entry)) found[0] = event;
-      known = learn(known, event, new Set(found.map(({ id }) => id)));
-    });
-    const [one] = found;
-    if (!one) return null;
-    const { reversible, reversed, grantId } = known.originals[one.id]!;
+      if (isMeant(event, entry)) found = event;
+      known = learn(known, event, new Set(found ? [found.id] : []));
+    }
+    if (!book || !found) return null;
+    const { id: eventId, type } = found;
+    const { reversible, reversed, grantId } = known.originals[eventId]!;
     const left = book.grants.find((grant) => grant.grantId === grantId);
     const [unused, held] = [left?.remaining ?? 0, left?.held ?? 0];
     const grant = grantId === null ? null : { grantId, credits: Math.abs(reversible), unused, held };
-    return { eventId: one.id, type: one.type, reversible, reversed, grant };
+    return { eventId, type, reversible, reversed, grant };
   }
 }
 
@@ -312,37 +282,3 @@ const isMeant = ({ id, type, data }: Recorded<CreditsEvent>, entry: FindReversib
     ? type === 'CreditsCaptured' && data.readingId === entry.readingId
     : type === 'PackPurchased' && data.orderRef === entry.orderRef && data.pack === entry.pack;
 };
-
-/** Reverses the captures of readings without a document, as two operators would. */
-@Injectable()
-export class DocumentRefunds {
-  constructor(
-    private readonly queries: QueryBus,
-    private readonly books: CorrectionBooks,
-  ) {}
-
-  /**
-   * Books what operators have not given back yet. Test credits come back with the next fill of their book.
-   * @throws Error while the capture is not in the book, or the book refuses: the consumer then tries the event again
-   */
-  async book({ workspaceId, readingId, failureId, by }: RefundDocument): Promise<void> {
-    const reading = await this.queries.execute(new GetReadingSummary(readingId));
-    if (!reading) throw new Error(`Reading ${readingId} cannot be found yet`);
-    if (!reading.livemode) return;
-    const capture = await this.queries.execute(new FindReversible(workspaceId, { readingId }));
-    if (!capture) throw new Error(`The credits of reading ${readingId} are not captured yet`);
-    const amount = capture.reversible - capture.reversed;
-    if (amount === 0) return;
-    const entry = documentRefund(readingId, failureId, capture.eventId, amount);
-    const asked: Asked = {
-      type: 'BookCorrection',
-      correctionId: '',
-      approvedBy: DOCUMENT_REFUND,
-      actor: DOCUMENT_REFUND_ACTOR,
-      entries: [{ ...entry, expiresAt: null, grantId: null }],
-      once: false,
-    };
-    const refusal = await this.books.bookOne(workspaceId, asked, by);
-    if (refusal !== null) throw new Error(`The credits of reading ${readingId} cannot come back: ${refusal}`);
-  }
-}

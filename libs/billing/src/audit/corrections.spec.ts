@@ -4,8 +4,9 @@ import { linesIn, operatorsIn, verifyExport } from '../../../../tools/verify-led
 import { altered, exportOf, rechained } from '../../test/book.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { ada, OPERATORS_SETTING } from '../../test/operators.js';
-import { DocumentRefunds, FindReversibleHandler } from '../application/corrections.js';
-import { documentRefund } from '../domain/correction.decider.js';
+import { FindReversibleHandler } from '../application/corrections.js';
+import { DocumentRefunds } from '../application/document-refunds.js';
+import { documentRefund } from '../domain/document-refund.js';
 
 const BY = { actor: 'system:billing.document-refund', correlationId: 'c', causationId: 'e' };
 let office: CorrectionOffice;
@@ -157,6 +158,10 @@ describe('The file of the auditor', () => {
   it.each([
     [{ reason: 'another' }, 'the signature of ada does not fit this entry'],
     [{ reference: 'INC-1' }, 'the signature of ada does not fit this entry'],
+    [{ correctionId: 'c2' }, 'the signature of ada does not fit this entry'],
+    [{ expiresAt: '2026-05-01T00:00:00.000Z' }, 'the signature of ada does not fit this entry'],
+    [{ actor: 'operator:eve' }, 'eve, who is to have signed this entry, is no operator'],
+    [{ actor: 'system:clock' }, 'no two operators signed this entry'],
     [{ approvedBy: 'eve' }, 'eve, who is to have signed this entry, is no operator'],
     [{ approvedBy: 'ada' }, 'ada proposed and approved this entry alone'],
     [{ signed: undefined }, 'no two operators signed this entry'],
@@ -172,9 +177,29 @@ describe('The file of the auditor', () => {
     },
   );
 
+  it('finds a copy of an entry, an entry of another book, and credits of another grant than was signed', async () => {
+    const [gift] = office.entries();
+    const metadata = { ...gift!.metadata, workspaceId: 'ws_2' };
+    const inOther = { ...gift!, stream: 'credits-ws_2', metadata };
+    expect(await office.findings([gift!, gift!, inOther])).toEqual([
+      'the entry is booked twice',
+      'the signature of ada does not fit this entry',
+    ]);
+    const bought = await office.buyPack();
+    await office.correct('c2', { amount: -20, reversesEventId: bought, grantId: 'pack:o1:sprint' });
+    expect((await found()).messages).toEqual([]);
+    const { adjustmentId } = gift!.data as { adjustmentId: string };
+    const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount: -20 }];
+    const book = events();
+    const { own } = await found(book.with(-1, altered(book.at(-1)!, { allocations })));
+    expect(own).toEqual(['the entry takes credits of another grant than pack:o1:sprint, which was signed']);
+  });
+
   it('counts keys that are retired, and checks nothing without keys', async () => {
     const retired = OPERATORS_SETTING.replaceAll(/,|$/g, ':retired,');
     expect((await found(events(), retired)).messages).toEqual([]);
+    const grace = 'grace, who is to have signed this entry, is no operator';
+    expect((await found(events(), OPERATORS_SETTING.split(',')[0])).messages).toEqual([grace]);
     const lines = linesIn([Buffer.from(await exportOf(events()))]);
     expect(verifyExport(lines)).toMatchObject({ ok: true, corrections: null });
     expect(() => operatorsIn('ada')).toThrow('is not <name>:<public key>');

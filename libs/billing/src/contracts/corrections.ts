@@ -3,10 +3,6 @@ import { event, eventCatalogue, type EventOf } from '#event-sourcing/core/event-
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { Command, Query } from '#platform/cqrs/message.js';
 
-/** What a correction is made for. All kinds book entries `CreditsAdjusted`. */
-export const CORRECTION_KINDS = ['adjustment', 'reversal', 'pack_refund', 'reading_refund'] as const;
-export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
-
 /** Entries of one correction: in one book, an append takes as many. */
 export const MOST_ENTRIES = 500;
 
@@ -40,7 +36,7 @@ export const correctionEvents = eventCatalogue('correction', {
     1,
     z.strictObject({
       correctionId: z.string(),
-      kind: z.enum(CORRECTION_KINDS),
+      kind: z.enum(['adjustment', 'reversal', 'pack_refund', 'reading_refund']),
       reason: z.string().min(1),
       reference: z.string().min(1),
       entries: z.array(entry).min(1).max(MOST_ENTRIES),
@@ -54,6 +50,7 @@ export const correctionEvents = eventCatalogue('correction', {
 
 export type CorrectionEvent = EventOf<typeof correctionEvents>;
 export type CorrectionData<T extends CorrectionEvent['type']> = Extract<CorrectionEvent, { type: T }>['data'];
+export type CorrectionKind = CorrectionData<'CorrectionProposed'>['kind'];
 
 export type CorrectionStatus = 'proposed' | 'approved' | 'booked' | 'rejected' | 'expired';
 
@@ -96,10 +93,7 @@ export type CorrectionResult =
     }
   | { readonly outcome: 'refused'; readonly refusal: string };
 
-/**
- * Records what operators decide of a correction. A proposal that a book would refuse is refused. An approval also books
- * the entries, each once, however often it is repeated.
- */
+/** A proposal that a book would refuse is refused. An approval also books the entries, once, however often it is sent. */
 export class RecordCorrection extends Command<CorrectionResult> {
   constructor(
     readonly event: CorrectionEvent,

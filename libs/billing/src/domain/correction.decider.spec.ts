@@ -55,7 +55,7 @@ describe('a proposal', () => {
 describe('an approval', () => {
   it('is recorded once', () => {
     correctionWith(proposed()).when(record(approved())).then(approved());
-    correctionWith(proposed(), approved()).when(record(approved())).thenIgnores('AlreadyApproved');
+    correctionWith(proposed(), approved()).when(record(approved())).thenIgnores('AlreadyRecorded');
     correctionWith().when(record(approved())).thenRejects('Unknown');
   });
 
@@ -72,7 +72,7 @@ describe('an approval', () => {
 describe('a rejection', () => {
   it('ends a proposal until it is approved', () => {
     correctionWith(proposed()).when(record(rejected())).then(rejected());
-    correctionWith(proposed(), rejected()).when(record(rejected())).thenIgnores('AlreadyRejected');
+    correctionWith(proposed(), rejected()).when(record(rejected())).thenIgnores('AlreadyRecorded');
     correctionWith(proposed(), approved())
       .when(record(rejected()))
       .thenRejects('WrongStatus', { status: 'approved' });

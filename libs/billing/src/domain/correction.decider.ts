@@ -1,15 +1,5 @@
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
-import {
-  type Decider,
-  accept,
-  assertNever,
-  ignore,
-  reject,
-  type Decision,
-  type Rejection,
-} from '#event-sourcing/core/decider.js';
-import { uuid5 } from '#event-sourcing/core/event-id.js';
-import type { PublicationEvent } from '#publishing/contracts/index.js';
+import { type Decider, accept, ignore, reject, type Rejection } from '#event-sourcing/core/decider.js';
 import type {
   CorrectionData,
   CorrectionEntry,
@@ -36,33 +26,29 @@ export type CorrectionRejection =
   | Rejection<'ReferenceInUse' | 'WrongStatus', { readonly status: CorrectionStatus }>
   | Rejection<'Unknown', null>;
 
-const decide = (
-  { event, maxCredits, now }: CorrectionCommand,
-  state: CorrectionState | null,
-): Decision<CorrectionEvent, CorrectionRejection> => {
+type CorrectionDecider = Decider<
+  CorrectionCommand,
+  CorrectionEvent,
+  CorrectionState | null,
+  CorrectionRejection
+>;
+
+const decide: CorrectionDecider['decide'] = ({ event, maxCredits, now }, state) => {
   if (!state) {
     if (event.type !== 'CorrectionProposed') return reject('Unknown', null);
     const credits = creditsOf(event.data);
     return credits > maxCredits ? reject('AboveLimit', { credits, most: maxCredits }) : accept(event);
   }
   const status = statusAt(state, now);
-  switch (event.type) {
-    case 'CorrectionProposed':
-      return ['proposed', 'approved'].includes(status) && contentOf(event.data) === contentOf(state.proposed)
-        ? ignore('AlreadyProposed')
-        : reject('ReferenceInUse', { status });
-    case 'CorrectionApproved':
-      if (state.approved) return ignore('AlreadyApproved');
-      return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
-    case 'CorrectionRejected':
-      if (status === 'rejected') return ignore('AlreadyRejected');
-      return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
-    default:
-      return assertNever(event);
-  }
+  if (event.type === 'CorrectionProposed')
+    return ['proposed', 'approved'].includes(status) && contentOf(event.data) === contentOf(state.proposed)
+      ? ignore('AlreadyProposed')
+      : reject('ReferenceInUse', { status });
+  if (event.type === 'CorrectionApproved' ? state.approved : state.rejected) return ignore('AlreadyRecorded');
+  return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
 };
 
-const evolve = (state: CorrectionState | null, { type, data }: CorrectionEvent): CorrectionState | null => {
+const evolve: CorrectionDecider['evolve'] = (state, { type, data }) => {
   // Who signs has seen the first: nobody puts another in its place.
   if (type === 'CorrectionProposed') return state ?? { proposed: data, approved: null, rejected: null };
   if (!state) return null;
@@ -70,12 +56,7 @@ const evolve = (state: CorrectionState | null, { type, data }: CorrectionEvent):
 };
 
 /** A correction of credit books, which two people sign. */
-export const correction: Decider<
-  CorrectionCommand,
-  CorrectionEvent,
-  CorrectionState | null,
-  CorrectionRejection
-> = { initialState: null, decide, evolve };
+export const correction: CorrectionDecider = { initialState: null, decide, evolve };
 
 /** The same books, credits and reasons, whoever proposes them and until when. */
 const contentOf = ({ kind, reason, reference, entries }: CorrectionState['proposed']): string =>
@@ -94,32 +75,3 @@ export const statusAt = (
 /** What the limit counts: credits without their signs. */
 export const creditsOf = ({ entries }: { readonly entries: readonly CorrectionEntry[] }): number =>
   entries.reduce((sum, { amount }) => sum + Math.abs(amount), 0);
-
-/** Who gives the credits of a document back that failed, in place of two operators. */
-export const DOCUMENT_REFUND = 'billing.document-refund';
-export const DOCUMENT_REFUND_ACTOR = `system:${DOCUMENT_REFUND}`;
-
-/** Whether the service gave up the only document of a reading. With a lost key, operators decide after a restore. */
-export const isGivenUp = ({
-  version,
-  code,
-}: Extract<PublicationEvent, { type: 'PublicationFailed' }>['data']): boolean =>
-  version === 1 && code === 'generation_failed';
-
-/**
- * The facts of the entry that gives back the credits of a reading. One failure has one entry.
- * @param failureId event id of the `PublicationFailed`
- * @param amount what is left to reverse of the capture, in credits
- */
-export const documentRefund = (
-  readingId: string,
-  failureId: string,
-  captureEventId: string,
-  amount: number,
-) => ({
-  adjustmentId: uuid5(failureId, 'refund'),
-  amount,
-  reason: 'the document of the reading could not be made',
-  reversesEventId: captureEventId,
-  reference: readingId,
-});
