@@ -7,7 +7,7 @@ import { CorrectionBooks } from '../src/application/corrections.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/executors.js';
 import { BookExport } from '../src/audit/export-book.js';
-import { chainAfter } from '../src/audit/verify-book.js';
+import { BookVerifier, chainAfter } from '../src/audit/verify-book.js';
 import type { ExportRange } from '../src/contracts/audit.js';
 import type { EntryToBook, SentCommand } from '../src/domain/credits.commands.js';
 import { nothingKnown } from '../src/domain/value.js';
@@ -70,17 +70,26 @@ export class TestBook {
   }
 }
 
+/** Events as a store reads them. */
+export async function* streamOf(events: readonly StoredEvent[]): AsyncGenerator<StoredEvent> {
+  yield* events;
+}
+
+/** A verifier that has seen these events of a book. */
+export const verifierOf = (events: readonly StoredEvent[]): BookVerifier => {
+  const verifier = new BookVerifier(events[0]!.stream, 10_000);
+  for (const event of events) verifier.see(event);
+  return verifier;
+};
+
 /** The export of a book's events, as the service writes it. */
 export const exportOf = async (
   events: readonly StoredEvent[],
   format: 'csv' | 'jsonl' = 'jsonl',
   range: ExportRange = { from: null, to: null },
 ): Promise<string> => {
-  async function* stored() {
-    yield* events;
-  }
   let text = '';
-  for await (const piece of new BookExport(events[0]!.stream, format, range, 10_000).text(stored()))
+  for await (const piece of new BookExport(events[0]!.stream, format, range, 10_000).text(streamOf(events)))
     text += piece;
   return text;
 };

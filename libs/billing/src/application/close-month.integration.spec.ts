@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { auditConfig } from '../../test/audit-config.js';
+import { auditConfig, CODES, sealKeys } from '../../test/audit-config.js';
+import { streamOf } from '../../test/book.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { balanceAsOf } from './statements.js';
 import { CloseMonth } from '../contracts/index.js';
@@ -9,8 +9,7 @@ import { createCreditsExecutor } from '../executors.js';
 import { CreditBooks } from './credit-books.js';
 import { CloseMonthHandler } from './close-month.js';
 
-const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };
+const KEY = sealKeys().privateKey;
 /** No test waits for so long. */
 const WAIT_MS = 60_000;
 const BY = { actor: 'operator:ada', correlationId: 'month', causationId: 'month' };
@@ -27,13 +26,10 @@ const poolOf = (office: CorrectionOffice, { lacks, position }: View): pg.Pool =>
   const row = async (workspace_id: string) => {
     const stream = office.store.log.filter((event) => event.stream === `credits-${workspace_id}`);
     const revision = BigInt(stream.length - 1);
-    async function* events() {
-      yield* stream;
-    }
     return {
       workspace_id,
       revision: String(revision),
-      ...(await balanceAsOf(events(), { revision }, 10_000)),
+      ...(await balanceAsOf(streamOf(stream), { revision }, 10_000)),
     };
   };
   let looks = 0;

@@ -9,14 +9,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
 import { monthOfBooks, monthFiles, signedMonth, sumsOf } from '../audit/month.js';
+import { Reconciler } from '../audit/reconcile.js';
 import { readSealKey } from '../audit/seal.js';
-import { CloseMonth, type CloseMonthResult, type LedgerDifference } from '../contracts/audit.js';
+import { VerifiedBooks } from '../audit/verified-books.js';
+import {
+  CloseMonth,
+  type CloseMonthResult,
+  type LedgerDifference,
+  type Reconciliation,
+} from '../contracts/audit.js';
 import { endOfMonth } from '../domain/calendar.js';
 import type { Config } from '../settings.js';
-import { balanceRows, LogAudit, serverNow, type AuditResult } from './log-audit.js';
+import { balanceRows, LogAudit, serverNow } from './log-audit.js';
 import { balanceProjection } from '../projections.js';
 import { CreditBooks, passOverUnreadable } from './credit-books.js';
 
+/** Books that are closed together. */
 const AT_ONCE = 16;
 
 @CommandHandler(CloseMonth)
@@ -38,23 +46,22 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     let settledBefore = now - graceMs;
     // Reads the view first, so that the log then has everything the view shows.
     const rows = await balanceRows(this.pool, null);
-    const verify = { period, boundMs: this.config.CLOCK_REFUSE_MS };
-    const audit = new LogAudit(this.store, { verify, workspaceId: null, rows });
+    const verified = new VerifiedBooks(period, this.config.CLOCK_REFUSE_MS);
+    const audit = new LogAudit(this.store, new Reconciler(null, rows), verified);
     const read = (): Promise<void> =>
       audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
     await read();
-    const closedNow = await this.close(command, audit);
+    const closedNow = await this.close(command, verified.openUntil(period));
     if (closedNow > 0) {
       settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
-      audit.refresh(await balanceRows(this.pool, null));
+      audit.reconciler.refresh(await balanceRows(this.pool, null));
       await read();
     }
-    const result = await this.caughtUp(audit, settledBefore, command);
-    const { verified, corrections, reconciliation: compared } = result;
-    const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+    const compared = await this.caughtUp(audit, settledBefore, command);
+    const signatures = await verifyCorrections(this.store, audit.corrections, this.config.OPERATORS);
     const { compensated } = signatures;
     const reconciliation = { ...compared, compensated };
-    const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
+    const { books, problems, notes } = monthOfBooks(period, verified.result(), compensated, key);
     const { setAside } = reconciliation;
     const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
     if (problems.length + differences.length > 0)
@@ -74,48 +81,40 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   }
 
   /**
-   * What an audit found, once the balance view has caught up with the books; or after `waitMs`, or when the view has handled
-   * the log and still lacks entries. @param settledBefore as in reconciliationOf
+   * What was compared, once the balance view has caught up with the books; or after `waitMs`, or when the view has handled
+   * the log and still lacks entries. @param settledBefore as in {@link Reconciler.report}
    */
   private async caughtUp(
     audit: LogAudit,
     settledBefore: number,
     { waitMs, progress }: CloseMonth,
-  ): Promise<AuditResult> {
+  ): Promise<Reconciliation> {
     const until = performance.now() + waitMs;
     const head = await this.store.head();
     for (;;) {
-      const result = await audit.result(settledBefore);
-      const { books, differences } = result.reconciliation;
+      const compared = audit.reconciler.report(settledBefore);
+      const { books, differences } = compared;
       const behind = differences.filter(isOfView).length;
-      if (behind === 0 || performance.now() >= until) return result;
+      if (behind === 0 || performance.now() >= until) return compared;
       progress?.('wait for the balance view', Math.max(0, books - behind), books);
       const position = (await findCheckpoint(this.pool, balanceProjection.name))?.position ?? null;
       const isLast = head !== null && position !== null && position >= head;
       if (!isLast) await delay(Math.min(LOOK_EVERY_MS, Math.max(0, until - performance.now())));
       // The rows first, so that the log then has everything the view shows.
-      audit.refresh(await balanceRows(this.pool, null));
+      audit.reconciler.refresh(await balanceRows(this.pool, null));
       await audit.read();
-      if (isLast) return audit.result(settledBefore);
+      if (isLast) return audit.reconciler.report(settledBefore);
     }
   }
 
-  /** The books that the log shows to be open. They continue from what was just read. */
-  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
-    const open = audit.openUntil(period);
-    let [next, done] = [0, 0];
-    const worker = async (): Promise<void> => {
-      while (next < open.length) {
-        const workspaceId = open[next++]!;
-        const folded = audit.folded(workspaceId);
-        if (folded) this.creditBooks.remember(workspaceId, folded);
-        // It is found again as a book that does not verify.
-        await this.creditBooks.recordDue(workspaceId, by()).catch(passOverUnreadable);
-        done += 1;
-        progress?.('close', done, open.length);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  /** Closes the books of these workspaces, which the log shows to be open. @returns how many */
+  private async close({ by, progress }: CloseMonth, open: readonly string[]): Promise<number> {
+    for (let done = 0; done < open.length; done += AT_ONCE) {
+      progress?.('close', done, open.length);
+      const some = open.slice(done, done + AT_ONCE);
+      // One that cannot be read is found again as a book that does not verify.
+      await Promise.all(some.map((id) => this.creditBooks.recordDue(id, by()).catch(passOverUnreadable)));
+    }
     return open.length;
   }
 }

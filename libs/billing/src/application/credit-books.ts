@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { ClockUntrusted, type TrustedClock } from '#event-sourcing/core/clock.js';
 import type { Outcome } from '#event-sourcing/commands/command-executor.js';
-import type { Folded } from '#event-sourcing/commands/stream-folder.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
@@ -72,11 +71,6 @@ export class CreditBooks {
 
   async recordDue(workspaceId: string, by: RequestContext): Promise<void> {
     await this.execute(workspaceId, (now) => ({ type: 'RecordDue', now }), `due:${by.causationId}`, by);
-  }
-
-  /** Starts the book's next command from a state that was just read. */
-  remember(workspaceId: string, folded: Folded<Credits>): void {
-    this.executor.remember(workspaceId, folded);
   }
 
   /**

@@ -28,48 +28,6 @@ export async function* readStream(
   progress?.(seen, Math.max(total, seen));
 }
 
-/** Events passed to the visitor together: few enough that the store sends the next ones meanwhile. */
-const BATCH = 64;
-
-/**
- * Passes each event to `visit`, in batches. A reader that pauses between events receives them much more slowly, and
- * each generator between store and reader costs a tenth of the rate.
- * @param until returns true for the first event beyond the range
- */
-const visitAll = async (
-  events: AsyncIterable<StoredEvent>,
-  visit: (event: StoredEvent) => void,
-  onStep: (seen: number, last: StoredEvent) => void,
-  until: (event: StoredEvent) => boolean,
-): Promise<number> => {
-  let seen = 0;
-  let batch: StoredEvent[] = [];
-  for await (const event of events) {
-    if (until(event)) break;
-    batch.push(event);
-    seen += 1;
-    if (batch.length < BATCH) continue;
-    batch.forEach(visit);
-    batch = [];
-    if (seen % (BATCH * 16) === 0) onStep(seen, event);
-  }
-  batch.forEach(visit);
-  return seen;
-};
-
-/** Visits a whole stream, oldest first. Reports progress in events. */
-export const visitStream = async (
-  store: EventStore,
-  stream: string,
-  visit: (event: StoredEvent) => void,
-  progress?: Progress,
-): Promise<void> => {
-  const total = progress ? await lengthOf(store, stream) : 0;
-  const onStep = (seen: number): void => progress?.(seen, total);
-  const seen = await visitAll(store.read(stream), visit, onStep, () => false);
-  progress?.(seen, Math.max(total, seen));
-};
-
 /**
  * Visits the log up to its head at the start of the visit. Reports progress in positions.
  * @param only some of its streams; without it, all
@@ -85,9 +43,13 @@ export const visitLog = async (
 ): Promise<bigint | null> => {
   const head = await store.head();
   if (head === null) return after;
-  const onStep = (_: number, { position }: StoredEvent): void => progress?.(Number(position), Number(head));
-  const events = store.readAll({ after, ...only });
-  await visitAll(events, visit, onStep, ({ position }) => position > head);
+  let seen = 0;
+  for await (const event of store.readAll({ after, ...only })) {
+    if (event.position > head) break;
+    visit(event);
+    seen += 1;
+    if (seen % STEP === 0) progress?.(Number(event.position), Number(head));
+  }
   progress?.(Number(head), Number(head));
   return head;
 };

@@ -11,6 +11,7 @@ import type { Registry } from 'prom-client';
 import { METRICS } from '#platform/telemetry/metrics.js';
 import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
+import { Reconciler } from '../audit/reconcile.js';
 import { ReconcileLedger, type Reconciliation } from '../contracts/audit.js';
 import type { Config } from '../settings.js';
 import { balanceRows, LogAudit, serverNow } from './log-audit.js';
@@ -28,11 +29,12 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
   async execute({ workspaceId, graceMs, livemode, progress }: ReconcileLedger): Promise<Reconciliation> {
     const settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
     const rows = await balanceRows(this.pool, workspaceId, livemode);
-    const audit = new LogAudit(this.store, { verify: null, workspaceId, rows, livemode });
+    const reconciler = new Reconciler(workspaceId, rows, livemode);
+    const audit = new LogAudit(this.store, reconciler, null, livemode);
     await audit.read(progress);
-    const { reconciliation, corrections } = await audit.result(settledBefore);
+    const reconciliation = reconciler.report(settledBefore);
     if (workspaceId !== null || !livemode) return reconciliation;
-    const signatures = await verifyCorrections(this.store, corrections, this.config.OPERATORS);
+    const signatures = await verifyCorrections(this.store, audit.corrections, this.config.OPERATORS);
     const differences = [...reconciliation.differences, ...correctionDifferences(signatures)];
     return { ...reconciliation, differences, compensated: signatures.compensated };
   }

@@ -1,16 +1,18 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { type StoredEvent, isSetAside, type Recorded } from '#event-sourcing/core/event.js';
-import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { CONFIG } from '#platform/tokens.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { verifyCorrections } from '../audit/corrections.js';
+import { bookEvent } from '../audit/book-entry.js';
+import { VerifiedBooks } from '../audit/verified-books.js';
 import { BookVerifier } from '../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification, SealPeriod, type SealResult } from '../contracts/audit.js';
 import { booksOf, bookStream, creditsEvents, type CreditsEventOf } from '../contracts/events.js';
 import type { Config } from '../settings.js';
-import { visitLog, visitStream } from './read.js';
+import { readStream, visitLog } from './read.js';
 import { allowsSeal, readSealKey, sealOf } from '../audit/seal.js';
 
 @QueryHandler(VerifyLedger)
@@ -22,32 +24,20 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
 
   /** The fills of test books are corrections that nobody signs. */
   async execute({ workspaceId, livemode, progress }: VerifyLedger): Promise<LedgerVerification> {
-    const category = booksOf(livemode);
     const adjusted: StoredEvent[] = [];
-    const books = new Map<string, BookVerifier>();
-    const visit = (event: StoredEvent): void => {
-      if (categoryOf(event.stream) !== category) return;
-      const book = books.get(event.stream) ?? this.verifierOf(event.stream);
-      books.set(event.stream, book);
-      book.see(event);
-      if (livemode && event.type === 'CreditsAdjusted') adjusted.push(event);
+    const books = new VerifiedBooks(null, this.config.CLOCK_REFUSE_MS);
+    const visit = (stored: StoredEvent): void => {
+      books.see(stored, bookEvent(stored));
+      if (livemode && stored.type === 'CreditsAdjusted') adjusted.push(stored);
     };
-    if (workspaceId === null) {
-      await visitLog(this.store, visit, progress, { categories: [category] });
-    } else {
-      await visitStream(this.store, bookStream(workspaceId, livemode), visit, progress);
-    }
+    if (workspaceId === null)
+      await visitLog(this.store, visit, progress, { categories: [booksOf(livemode)] });
+    else
+      for await (const stored of readStream(this.store, bookStream(workspaceId, livemode), progress))
+        visit(stored);
     const { OPERATORS: operators } = this.config;
     const { findings, compensated } = await verifyCorrections(this.store, adjusted, operators);
-    return {
-      books: [...books.values()].map((book) => book.report()),
-      corrections: findings,
-      compensated,
-    };
-  }
-
-  private verifierOf(stream: string): BookVerifier {
-    return new BookVerifier(stream, this.config.CLOCK_REFUSE_MS);
+    return { books: books.result().map(({ report }) => report), corrections: findings, compensated };
   }
 }
 

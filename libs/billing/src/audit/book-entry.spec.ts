@@ -7,22 +7,22 @@ import {
   appendUnknown,
   exportOf,
   setAside,
-  STREAM,
   TestBook,
   WS,
   correctedBook,
   eventfulBook,
   openedBook,
   bookWithSetAside,
+  streamOf,
+  verifierOf,
 } from '../../test/book.js';
 import { CreditBooks } from '../application/credit-books.js';
 import { createCreditsExecutor } from '../executors.js';
 import { balanceProjection } from '../projections.js';
 import { balanceAsOf } from '../application/statements.js';
-import { Reconciler } from '../../test/reconciler.js';
+import { Reconciler } from './reconcile.js';
 import { allowsSeal } from './seal.js';
 import { statementOf } from './statement.js';
-import { BookVerifier } from './verify-book.js';
 import { refundedBook } from '../../test/refunded-book.js';
 import { changedMembers, type Json } from '../../test/mutations.js';
 import { bookEvent, isOpaque } from './book-entry.js';
@@ -39,14 +39,8 @@ beforeEach(async () => {
 const reserve = (id: string) =>
   book.do(AT, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
 
-const stored = async function* () {
-  yield* book.events;
-};
-const verify = () => {
-  const verifier = new BookVerifier(STREAM, 10_000);
-  for (const event of book.events) verifier.see(event);
-  return verifier.report();
-};
+const stored = () => streamOf(book.events);
+const verify = () => verifierOf(book.events).report();
 const exported = (format: 'csv' | 'jsonl' = 'jsonl') => exportOf(book.events, format);
 const verifiedOffline = async () => verifyAlone(linesIn([Buffer.from(await exported())]));
 

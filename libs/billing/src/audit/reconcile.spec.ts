@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { TestBook, WS } from '../../test/book.js';
 import { writeReading } from '../../test/readings.js';
-import { Reconciler } from '../../test/reconciler.js';
-import { type BalanceRow, ReconcilePart } from './reconcile.js';
-import { Settlements, type ReadingFact, SettledReadings } from './settlements.js';
+import { type BalanceRow, Reconciler } from './reconcile.js';
 
 const AT = '2026-04-12T09:00:01.000Z';
 const BALANCE = { available: 10, held: 0, consumed: 40, expired: 0, granted: 50, adjusted: 0 };
@@ -40,17 +37,11 @@ const AHEAD = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, a
 describe('rows of the view that are newer than the reading', () => {
   /** The book was read up to its third entry; then the row was read again, and the rest of the book. */
   const refreshed = (row: BalanceRow) => {
-    const part = new ReconcilePart(
-      null,
-      new Map([[WS, { revision: 1n, balance: BALANCE }]]),
-      () => undefined,
-      true,
-    );
+    const part = new Reconciler(null, new Map([[WS, { revision: 1n, balance: BALANCE }]]));
     for (const event of book.events.slice(0, 3)) part.see(event);
     part.refresh(new Map([[WS, row]]));
     for (const event of book.events.slice(3)) part.see(event);
-    const { differences, missing } = part.result();
-    return [...differences.map(({ found }) => found), ...missing.map(({ difference }) => difference)];
+    return part.report(Infinity).differences;
   };
 
   it('count when they have reached what was read', () => {
@@ -168,6 +159,29 @@ describe('reconciling', () => {
     ]);
   });
 
+  it('finds what follows after a reading was settled, in the order of the log', async () => {
+    await writeReading(book.store, 'r1', 'ReadingCompleted');
+    await capture('r1');
+    const [completed, captured] = [book.store.log.at(-2)!, book.events.at(-1)!];
+    const workspaceId = 'ws_other';
+    const metadata = { ...captured.metadata, workspaceId };
+    const elsewhere = { ...captured, id: 'elsewhere', stream: `credits-${workspaceId}`, metadata };
+    const reconciler = new Reconciler(null, new Map());
+    for (const [n, event] of [
+      ...book.store.log,
+      { ...captured, id: 'twice' },
+      { ...completed, id: 'again' },
+      elsewhere,
+    ].entries())
+      reconciler.see({ ...event, position: BigInt(n) });
+    const byCapture = { readingEventId: 'end-r1', message: expect.stringContaining(captured.id) };
+    expect(reconciler.report(0).differences).toMatchObject([
+      { kind: 'captured_twice', creditsEventId: 'twice', ...byCapture },
+      { kind: 'completed_twice', readingEventId: 'again' },
+      { kind: 'captured_twice', creditsEventId: 'elsewhere', workspaceId, ...byCapture },
+    ]);
+  });
+
   it('waits for the capture of a reading that was completed a moment ago', async () => {
     await writeReading(book.store, 'r1', 'ReadingCompleted');
     const row = {
@@ -182,82 +196,5 @@ describe('reconciling', () => {
       differences: [{ kind: 'not_captured', readingEventId: 'end-r1', creditsEventId: null }],
       pending: [],
     });
-  });
-});
-
-describe('settlements', () => {
-  /** Facts mostly agree. */
-  const mostly = <T>(usual: T, other: T) =>
-    fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(other) });
-  const id = mostly('a', 'b');
-  const workspaceId = mostly('ws_1', 'ws_2');
-  const cost = mostly(20, 30);
-  const completed = fc.record({
-    kind: fc.constant('completed' as const),
-    workspaceId,
-    eventId: id,
-    reservationId: id,
-    at: fc.nat(9),
-    cost: fc.option(cost),
-    requestedBy: workspaceId,
-    firstPosition: fc.constant(0n),
-    isExcused: fc.boolean(),
-  });
-  const captured = fc.record({
-    kind: fc.constant('captured' as const),
-    workspaceId,
-    eventId: fc.uuid(),
-    causeEventId: id,
-    reservationId: id,
-    amount: cost,
-  });
-  const ended = fc.record({ kind: fc.constant('ended' as const) });
-
-  const history = fc
-    .array(fc.oneof({ weight: 3, arbitrary: completed }, { weight: 3, arbitrary: captured }, ended), {
-      maxLength: 5,
-    })
-    .map((facts) =>
-      facts.map((fact, index): ReadingFact => ({ ...fact, readingId: 'r1', position: BigInt(index) })),
-    );
-
-  /** @param all of the log, to recall what was forgotten; `null`: nothing is forgotten */
-  const judged = (facts: readonly ReadingFact[], all: readonly ReadingFact[] | null = null) => {
-    const settlements = all ? new Settlements() : new Settlements(null);
-    for (const fact of facts) settlements.add(fact);
-    for (const fact of all ?? []) if (settlements.reopened.has(fact.readingId)) settlements.recall(fact);
-    const { captures, completed: completions } = settlements;
-    return { ...settlements.judge(), captures, completions };
-  };
-
-  it('judges a reading in log order, in whatever order its facts arrive', () => {
-    const orders = history.chain((facts) =>
-      fc.tuple(
-        fc.constant(facts),
-        fc.shuffledSubarray(facts, { minLength: facts.length, maxLength: facts.length }),
-      ),
-    );
-    fc.assert(
-      fc.property(orders, ([facts, shuffled]) => {
-        expect(judged(shuffled)).toEqual(judged(facts));
-        expect(judged(shuffled, facts)).toEqual(judged(facts));
-      }),
-      { numRuns: 500 },
-    );
-  });
-});
-
-describe('settled readings', () => {
-  const ids = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => `6b1f-${from + index}-reading`);
-
-  it('knows the readings that were added, and no others, in 27 bytes each at most', () => {
-    const settled = new SettledReadings();
-    const [added, others] = [ids(0, 2_500), ids(2_500, 5_000)];
-    for (const id of added) settled.add(id);
-    for (const id of added) settled.add(id);
-    expect(added.every((id) => settled.has(id))).toBe(true);
-    expect(others.some((id) => settled.has(id))).toBe(false);
-    expect(settled.bytes / added.length).toBeLessThanOrEqual(27);
   });
 });

@@ -3,14 +3,7 @@ import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/e
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import type { LedgerDifference, Reconciliation, UnreadableEntry } from '../contracts/audit.js';
-import {
-  byPosition,
-  type Missing,
-  Settlements,
-  differenceOf,
-  type Placed,
-  type ReadingFact,
-} from './settlements.js';
+import { byPosition, type Missing, Settlements, differenceOf, type Placed } from './settlements.js';
 import {
   booksOf,
   type CreditsEvent,
@@ -24,31 +17,8 @@ import type { Balance } from '../contracts/queries.js';
 import { balanceIn, emptyAccounts, postings } from '../domain/postings.js';
 import { balanceProjection } from '../projections.js';
 
-/**
- * What one pass over the log and the balance view say of captures and completed readings.
- * @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference
- */
-export const reconciliationOf = (
-  seen: ReturnType<ReconcilePart['result']>,
-  settlements: Settlements,
-  settledBefore: number,
-): Reconciliation => {
-  const judged = settlements.judge();
-  const differences = [...seen.differences, ...judged.differences].sort(byPosition).map(({ found }) => found);
-  const pending: LedgerDifference[] = [];
-  for (const missing of [judged.missing, seen.missing])
-    for (const { since, difference } of missing.toSorted(byPosition))
-      (since === null || since < settledBefore ? differences : pending).push(difference);
-  return {
-    books: seen.books,
-    captures: settlements.captures,
-    completed: settlements.completed,
-    differences,
-    pending,
-    setAside: seen.setAside.toSorted(byPosition).map(({ found }) => found),
-    compensated: [],
-  };
-};
+const foundIn = <T>(placed: readonly Placed<T>[]): T[] =>
+  placed.toSorted(byPosition).map(({ found }) => found);
 
 interface Requested {
   readonly workspaceId: string;
@@ -57,13 +27,14 @@ interface Requested {
 }
 
 /**
- * Compares the books of one mode with the balance view, and reports the facts of readings and captures. It takes whole
- * streams, and keeps the requested readings in memory until they complete.
+ * Compares the books of one mode with the balance view, and captures with completed readings. It takes the log in order,
+ * and keeps the requested readings in memory until they complete.
  */
-export class ReconcilePart {
+export class Reconciler {
   private readonly requested = new Map<string, Requested>();
   /** Readings of the other mode that have not ended. */
   private readonly ofOtherMode = new Set<string>();
+  private readonly settlements = new Settlements();
   private readonly balances: BookBalances;
   private readonly category: string;
   private readonly differences: Placed<LedgerDifference>[] = [];
@@ -78,8 +49,7 @@ export class ReconcilePart {
   constructor(
     private readonly workspaceId: string | null,
     rows: ReadonlyMap<string, BalanceRow>,
-    private readonly tell: (fact: ReadingFact) => void,
-    private readonly livemode: boolean,
+    private readonly livemode = true,
   ) {
     this.balances = new BookBalances(rows, livemode);
     this.category = booksOf(livemode);
@@ -108,10 +78,31 @@ export class ReconcilePart {
     this.balances.refresh(rows);
   }
 
-  result() {
-    const { books, differences: ofView, missing } = this.balances.result();
-    const differences = [...this.differences, ...[...this.hidden.values()].flat(), ...ofView];
-    return { books, differences, missing, setAside: this.setAside };
+  /** @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference */
+  report(settledBefore: number): Reconciliation {
+    const { settlements } = this;
+    const view = this.balances.result();
+    const judged = settlements.judge();
+    const found = [
+      ...this.differences,
+      ...[...this.hidden.values()].flat(),
+      ...view.differences,
+      ...judged.differences,
+    ];
+    const differences = foundIn(found);
+    const pending: LedgerDifference[] = [];
+    for (const missing of [judged.missing, view.missing])
+      for (const { since, difference } of missing.toSorted(byPosition))
+        (since === null || since < settledBefore ? differences : pending).push(difference);
+    return {
+      books: view.books,
+      captures: settlements.captures,
+      completed: settlements.completed,
+      differences,
+      pending,
+      setAside: foundIn(this.setAside),
+      compensated: [],
+    };
   }
 
   private seeReading(event: Recorded<ReadingEvent>): void {
@@ -125,11 +116,11 @@ export class ReconcilePart {
     if (event.type === 'ReadingRequested' && this.follows(event.data.workspaceId)) {
       const { workspaceId, cost } = event.data;
       this.requested.set(readingId, { workspaceId, cost, position });
-      if (event.revision > 0n) this.tell({ kind: 'ended', readingId, position });
+      if (event.revision > 0n) this.settlements.add({ kind: 'ended', readingId, position });
     }
     if (event.type === 'ReadingFailed' || event.type === 'ReadingAbandoned') {
       this.requested.delete(readingId);
-      this.tell({ kind: 'ended', readingId, position });
+      this.settlements.add({ kind: 'ended', readingId, position });
     }
     if (event.type !== 'ReadingCompleted' || !this.follows(event.data.workspaceId)) return;
     const { workspaceId, reservationId } = event.data;
@@ -138,7 +129,7 @@ export class ReconcilePart {
     const isExcused = event.setAside?.consumers?.includes(SETTLEMENT) ?? false;
     if (isExcused)
       this.addSetAside({ opaque: true, stored: event, problem: null, setAside: event.setAside! });
-    this.tell({
+    this.settlements.add({
       kind: 'completed',
       readingId,
       position,
@@ -156,7 +147,7 @@ export class ReconcilePart {
   private tellCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
     const { readingId, causeEventId, reservationId, amount } = data;
     const workspaceId = streamId(stream);
-    this.tell({
+    this.settlements.add({
       kind: 'captured',
       readingId,
       position,

@@ -1,11 +1,9 @@
 import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import type { Folded } from '#event-sourcing/commands/stream-folder.js';
 import type { LedgerReport, MonthItem } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import type { Money } from '../contracts/queries.js';
-import type { Credits } from '../domain/credits.state.js';
 import { entryValue, type UsedCredits } from '../domain/value.js';
 import { isOpaque } from './book-entry.js';
 import { BookVerifier } from './verify-book.js';
@@ -36,7 +34,6 @@ interface Book {
   readonly items: MonthItem[];
   opened: string;
   month: VerifiedMonth | null;
-  last: StoredEvent;
 }
 
 /** Verifies whole books of the log, and takes one month of each as soon as its part of the stream has verified. */
@@ -59,10 +56,8 @@ export class VerifiedBooks {
       items: [],
       opened: '',
       month: null,
-      last: stored,
     };
     this.books.set(stored.stream, book);
-    book.last = stored;
     const month = book.verifier.period;
     const used = book.verifier.see(stored, event);
     if (book.verifier.hasFindings || isOpaque(event)) return;
@@ -70,21 +65,6 @@ export class VerifiedBooks {
     if (month !== this.period) return;
     if (event.type === 'PeriodClosed') book.month = monthOf(event, book);
     book.items.push(...itemsOf(event, used));
-  }
-
-  /** The book after its last event, for a command that continues it; `null` when it has to be read again. */
-  folded(stream: string): Folded<Credits> | null {
-    const { verifier, last } = this.books.get(stream) ?? {};
-    const folded = verifier?.folded;
-    if (!folded || !last) return null;
-    const { revision, metadata, recordedAt = Infinity } = last;
-    const { workspaceId, occurredAt } = metadata;
-    return {
-      ...folded,
-      revision,
-      workspaceId,
-      last: { occurredAt: Date.parse(occurredAt), recordedAt },
-    };
   }
 
   /** The workspaces of the books that have not closed a month (`yyyy-mm`), without those where something was found. */

@@ -16,7 +16,6 @@ import {
 } from './book-entry.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { BookMoney } from './book-money.js';
-import type { Credits } from '../domain/credits.state.js';
 import { InvariantWatch } from '../domain/invariants.js';
 import {
   type UsedCredits,
@@ -36,15 +35,16 @@ export const chainAfter = (previous: string, event: StoredEvent): string =>
 const MOVES_OTHERWISE = 'the value that the entry moves does not follow from the entry that it reverses';
 
 /**
- * Checks the raw events of one book in stream order: revisions, hash chain, dates and invariants. Memory use does not
- * grow with the book: the book's own state, and the causes and values of the last captures.
+ * Checks the raw events of one book in stream order: revisions, hash chain, dates and invariants. Of each capture it
+ * keeps the cause and the value.
  *
  * After the first broken invariant, only revisions and chain are checked, because consequences of it would hide it.
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
   private readonly setAside: UnreadableEntry[] = [];
-  private readonly causes = new LastOnes<true>();
+  /** Events that credits were captured for. */
+  private readonly causes = new Set<string>();
   /** The book in money, as long as nothing was found. */
   readonly money = new BookMoney();
   private readonly reversals = new Reversals();
@@ -119,12 +119,6 @@ export class BookVerifier {
   /** Whether something was found that allows no seal: anything but wrong dates. */
   get hasFindings(): boolean {
     return this.findings.length > 0;
-  }
-
-  /** The book after all events seen; `null` when something was found or passed over. */
-  get folded(): { readonly state: Credits; readonly chain: string } | null {
-    if (!this.watch || this.findings.length + this.setAside.length > 0) return null;
-    return { state: this.watch.state, chain: this.chain };
   }
 
   /** The open month. Empty before the book is opened, or after something was found. */
@@ -224,10 +218,9 @@ export class BookVerifier {
   private checkCause(event: Recorded<CreditsEvent>): void {
     if (event.type !== 'CreditsCaptured') return;
     const { causeEventId } = event.data;
-    if (this.causes.get(causeEventId)) {
+    if (this.causes.has(causeEventId))
       this.find(event.revision, 'invariant', `event ${causeEventId} was captured for before`);
-    }
-    this.causes.set(causeEventId, true);
+    this.causes.add(causeEventId);
   }
 
   private find(revision: bigint, check: LedgerFinding['check'], message: string): void {
@@ -235,22 +228,17 @@ export class BookVerifier {
   }
 }
 
-/** Follows the value that entries of a book move, and checks what their reversals say of it. */
-export class Reversals {
+/** Follows the value that the entries of a whole book move, and checks what their reversals say of it. */
+class Reversals {
   private readonly values = new Map<string, ReversedValue>();
   /** Of corrections that share the value of another entry. */
   private readonly holders = new Map<string, string>();
   /** They are many. One that a correction names is kept among the others. */
-  private readonly captures = new LastOnes<readonly UsedCredits[]>();
-  /** Otherwise there may be entries from before. */
-  private isWhole = false;
+  private readonly captures = new Map<string, readonly UsedCredits[]>();
 
   /** @param used what the event took from grants @returns whether what it says of value follows from the book */
   see(event: Recorded<CreditsEvent>, used: readonly UsedCredits[]): boolean {
     switch (event.type) {
-      case 'BookOpened':
-        this.isWhole = true;
-        return true;
       case 'CreditsCaptured':
         this.captures.set(event.id, used);
         return true;
@@ -267,7 +255,8 @@ export class Reversals {
         if (of) this.values.set(of.holder, corrected(of, event.data, used));
         if (sharesValue(of, event.data)) this.holders.set(event.id, of!.holder);
         else this.values.set(event.id, valueOf(event, used));
-        return this.isRight(event, of);
+        const { restores, counts } = event.data;
+        return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, event.data));
       }
       default:
         return true;
@@ -282,20 +271,10 @@ export class Reversals {
       (used && valueHeld(eventId, { as: 'earned', of: eventId }, null, used))
     );
   }
-
-  private isRight(
-    { data }: Recorded<CreditsEventOf<'CreditsAdjusted'>>,
-    of: ReversedValue | undefined,
-  ): boolean {
-    const { reversesEventId, restores, counts } = data;
-    const knowsAll = this.isWhole && !this.captures.hasForgotten;
-    if (!of && reversesEventId !== null && !knowsAll) return true;
-    return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, data));
-  }
 }
 
 /** The earliest date that each entry of one book may have, in stream order. */
-export class EarliestDates {
+class EarliestDates {
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
   /** The other parts of a close, and the close itself, are not dated before its first part, or before its record. */
@@ -325,29 +304,5 @@ export class EarliestDates {
     if (type === 'PeriodClosed' && data.carried) return this.carriedAt;
     if (type === 'PeriodCarried' || type === 'PeriodClosed') return endOfMonth(data.period);
     return openPeriod === '' ? -Infinity : Math.min(startOfMonth(openPeriod), this.closedAt);
-  }
-}
-
-/** Least number of entries that are remembered. */
-const REMEMBERED = 65_536;
-
-/** Remembers the last entries only, so that memory use does not grow with the book. */
-export class LastOnes<T> {
-  private older = new Map<string, T>();
-  private newer = new Map<string, T>();
-  /** Whether some are remembered no more. */
-  hasForgotten = false;
-
-  get(id: string): T | undefined {
-    return this.newer.get(id) ?? this.older.get(id);
-  }
-
-  set(id: string, value: T): void {
-    if (this.newer.size === REMEMBERED) {
-      this.hasForgotten ||= this.older.size > 0;
-      this.older = this.newer;
-      this.newer = new Map();
-    }
-    this.newer.set(id, value);
   }
 }

@@ -10,7 +10,7 @@ import { fold } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { ReadingEvent } from '#readings/contracts/index.js';
 import { readingDecider } from '#readings/domain/reading.decider.js';
-import { Reconciler } from '../../../../libs/billing/test/reconciler.js';
+import { Reconciler } from '#billing/audit/reconcile.js';
 import type { World } from './world.js';
 import { type History, type Report } from './history.js';
 
