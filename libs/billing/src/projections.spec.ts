@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
-import { given } from '#event-sourcing/testing/projection-spec.js';
-import { recorded } from '#event-sourcing/testing/recorded.js';
 import type { CreditsEvent } from './contracts/events.js';
-import { balanceProjection, holdProjection } from './projections.js';
+import { balanceProjection } from './projections.js';
 import { adjustment } from '../test/adjustment.js';
 import { openedBook, type TestBook } from '../test/book.js';
 import { storedInParts } from '../test/in-parts.js';
@@ -25,25 +23,10 @@ const event = (type: CreditsEvent['type'], data: object): Recorded =>
 const opened = event('BookOpened', { period: '2026-04' });
 const granted = event('CreditsAdjusted', { amount: 30 });
 const reserved = event('CreditsReserved', { reservationId: 'r1', amount: 20, allocations: [] });
-const captured = event('CreditsCaptured', { reservationId: 'r1', amount: 20 });
 const fold = (events: readonly Recorded[], row: Record<string, unknown> | null = null) =>
   events.reduce((before, one) => balances!.evolve(before, one), row);
 
 describe('the row of a book', () => {
-  it('adds up the movements of each event', () => {
-    expect(fold([opened, granted, reserved])).toMatchObject({ available: 10, held: 20, adjusted: 30 });
-    expect(fold([opened, granted, reserved, captured])).toMatchObject({
-      available: 10,
-      held: 0,
-      consumed: 20,
-    });
-  });
-
-  it('adds nothing when events are repeated', () => {
-    const once = fold([opened, granted, reserved]);
-    expect(fold([granted, reserved, captured], once)).toEqual(fold([opened, granted, reserved, captured]));
-  });
-
   it('is refused when it was deleted: the movement would be lost in silence', () => {
     expect(() => fold([reserved])).toThrow(/row of the book is missing/);
   });
@@ -56,8 +39,6 @@ describe('the row of a book', () => {
 });
 
 describe('when a book is due', () => {
-  const [balances] = balanceProjection.views;
-
   type Row = Record<string, unknown>;
 
   const fold = (events: readonly StoredEvent[], row: Row | null = null): Row =>
@@ -134,53 +115,6 @@ describe('when a book is due', () => {
       const first = events.findIndex(({ type }) => type === 'PeriodCarried');
       const kept = fold(events.slice(0, first + 1));
       expect(kept).toMatchObject({ due_at: '2026-05-01T00:00:00.000Z', revision: String(first) });
-    });
-  });
-});
-
-describe('holds', () => {
-  const booked = (event: CreditsEvent) => recorded('credits-ws_1', event);
-
-  const reserved = (reservationId: string) =>
-    booked({
-      type: 'CreditsReserved',
-      data: {
-        reservationId,
-        readingId: `reading of ${reservationId}`,
-        amount: 20,
-        allocations: [{ grantId: 'plan:1', amount: 20 }],
-      },
-    });
-  const captured = (reservationId: string) =>
-    booked({
-      type: 'CreditsCaptured',
-      data: { reservationId, readingId: `reading of ${reservationId}`, amount: 20, causeEventId: 'event-9' },
-    });
-  const held = (reservationId: string) => ({
-    workspace_id: 'ws_1',
-    mode: 'live',
-    reservation_id: reservationId,
-    reading_id: `reading of ${reservationId}`,
-    amount: 20,
-    reserved_at: '2026-01-02T03:04:05.006Z',
-    confirmed: false,
-  });
-
-  describe('the holds of a book', () => {
-    it('have a row while they are open', () => {
-      given(holdProjection, [reserved('r1'), reserved('r2')]).thenRows({
-        'billing.hold': [held('r1'), held('r2')],
-      });
-      given(holdProjection, [reserved('r1'), reserved('r2'), captured('r1')]).thenRows({
-        'billing.hold': [held('r2')],
-      });
-    });
-
-    it('are the same when an event is repeated', () => {
-      given(holdProjection, [reserved('r1'), reserved('r1')]).thenRows({ 'billing.hold': [held('r1')] });
-      given(holdProjection, [reserved('r1'), captured('r1'), captured('r1')]).thenRows({
-        'billing.hold': [],
-      });
     });
   });
 });

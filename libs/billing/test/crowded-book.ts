@@ -69,21 +69,6 @@ export class CrowdedBook {
           causeEventId: `end of ${index}`,
           now,
         })),
-      buy: (orderRef: string) =>
-        run(`buy:${orderRef}`, (now) => ({ type: 'PurchasePack', pack: 'burst', orderRef, now })),
-      /** @param first index of the first of them; their ids are free from 100,000 on */
-      reserve: (first: number, count: number) =>
-        run(`reserve:${first}`, (now) => ({
-          type: 'ReserveMany',
-          reservations: Array.from({ length: count }, (_, index) => ({
-            reservationId: uuid(first + index),
-            readingId: `reading-${first + index}`,
-          })),
-          amount: COST,
-          all: true,
-          now,
-        })),
-      current: () => books.current(WS),
     };
   }
 
@@ -116,10 +101,4 @@ export const bookClosedInParts = async (): Promise<CrowdedBook> => {
   }
   if (!book.events.some(({ type }) => type === 'PeriodCarried')) throw new Error('It closed in one piece');
   return book;
-};
-
-/** Reserves for 10,500 readings: more events than a fold holds at a time. */
-export const fillMonth = async (process: ReturnType<CrowdedBook['process']>): Promise<void> => {
-  for (let pack = 0; pack < 105; pack += 1) await process.buy(`more${pack}`);
-  for (let batch = 0; batch < 21; batch += 1) await process.reserve(100_000 + batch * 500, 500);
 };

@@ -166,25 +166,6 @@ describe('test traffic', () => {
     });
   });
 
-  it('shows in GET /credits of a test key alone', async () => {
-    expect(await queries.execute(new GetCredits(WS, false))).toEqual({
-      available: 10_000,
-      reserved: 0,
-      grants: [{ grantId: 'test', kind: 'test', credits: 10_000, remaining: 10_000, expiresAt: null }],
-    });
-    await testTraffic();
-    expect(await queries.execute(new GetCredits(WS, false))).toMatchObject({
-      available: 9_960,
-      reserved: 20,
-    });
-    expect(await queries.execute(new GetCredits(WS, true))).toMatchObject({ available: 200, reserved: 0 });
-    worker.clock.time = START + DAY_MS;
-    expect(await queries.execute(new GetCredits(WS, false))).toMatchObject({
-      available: 9_980,
-      reserved: 20,
-    });
-  });
-
   it('is explained reading by reading, also before a reading has named its reservation', async () => {
     await testTraffic();
     const explained = (id: string) => queries.execute(new ExplainReading(`reading-of-${id}`, WS));
@@ -199,24 +180,6 @@ describe('test traffic', () => {
     expect(await explained('t3')).toMatchObject({ outcome: 'abandoned', findings: [] });
     await worker.reserve('t5', false);
     expect(await explained('t5')).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
-  });
-
-  it('compares its open holds with its balances where both views are at one position', async () => {
-    await testTraffic();
-    await pool.query(`insert into event_sourcing.consumer (name, position, categories)
-      values ('billing.balance.v1', 7, '{testbook}'), ('billing.hold.v1', 7, '{testbook}')`);
-    try {
-      const check = (livemode: boolean) => queries.execute(new CheckHolds(-60_000, livemode));
-      expect(await check(false)).toMatchObject({ old: 1, differences: [] });
-      await pool.query("delete from billing.hold where mode = 'test'");
-      expect(await check(false)).toEqual({
-        old: 0,
-        differences: [{ workspaceId: WS, held: 20, open: 0 }],
-      });
-      expect(await check(true)).toEqual({ old: 0, differences: [] });
-    } finally {
-      await pool.query('truncate event_sourcing.consumer');
-    }
   });
 
   it('finds a capture that is missing, and a row that was changed', async () => {
@@ -234,25 +197,6 @@ describe('test traffic', () => {
 });
 
 describe('the fence around old holds', () => {
-  it('asks about holds of both modes, each with its mode, and confirms each in its own view', async () => {
-    const modes: unknown[] = [];
-    worker.readings.answer = ({ reservationId, livemode }) => {
-      modes.push([reservationId, livemode]);
-      return 'claimed';
-    };
-    await worker.reserve('r1');
-    await worker.reserve('t1', false);
-    await worker.catchUp();
-    worker.clock.time = START + FENCE_MS + 1;
-    await worker.app.get(HoldFence).sweep(never);
-    expect(modes).toEqual([
-      ['r1', true],
-      ['t1', false],
-    ]);
-    expect(await rows('hold', 'live')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
-    expect(await rows('hold', 'test')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
-  });
-
   it('reaches the holds of test books although a live one cannot be judged', async () => {
     await worker.reserve('r1');
     await worker.reserve('t1', false);

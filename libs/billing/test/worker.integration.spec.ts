@@ -112,6 +112,16 @@ describe('settlement', () => {
     });
   });
 
+  it('waits for the book of its workspace', async () => {
+    const id = await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
+    const event = worker.store.log.find((one) => one.id === id)!;
+    const workspaceId = 'ws_2';
+    const data = { ...completed('r1'), workspaceId };
+    const elsewhere = { ...event, data, metadata: { ...event.metadata, workspaceId } };
+    const settlement = worker.work.consumers.find(({ name }) => name === 'billing.settlement.v1')!;
+    await expect(settlement.dispatch!([elsewhere])).rejects.toThrow(/no credit book yet/);
+  });
+
   it('warns of a reading whose reservation is not open', async () => {
     await worker.publish('reading-1', 'ReadingCompleted', completed('r9'));
     await worker.catchUp();

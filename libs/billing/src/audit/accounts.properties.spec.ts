@@ -6,6 +6,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { rounds, seedOr } from '../../../../test/support/rounds.js';
+import { CODES } from '../../test/audit-config.js';
 import { exportOf, TestBook, WS } from '../../test/book.js';
 import { commands } from '../../test/commands.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
@@ -15,15 +16,6 @@ import { learn, nothingKnown } from '../domain/value.js';
 import { journalCsv, monthOfBooks } from './month.js';
 import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
-
-const CODES = {
-  receivable: 'receivable',
-  deferred: 'deferred',
-  refunds: 'refunds',
-  revenue: 'revenue',
-  breakage: 'breakage',
-  corrections: 'corrections',
-};
 
 /** Two operators reverse a part of some entry, or take such a reversal back by the same entry. */
 interface Reversal {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
+import { CODES, sealKeys } from '../../test/audit-config.js';
 import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
-import { refundedBook } from '../../test/refunded-book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation, MonthBook, MonthNote } from '../contracts/audit.js';
@@ -12,23 +12,10 @@ import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
 import { handoverOf } from './seal.js';
 
-const pair = () =>
-  generateKeyPairSync('ed25519', {
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-const KEYS = pair();
+const KEYS = sealKeys();
 const key = createPrivateKey(KEYS.privateKey);
 const trusted = trustedKeys([Buffer.from(KEYS.publicKey)]);
 const PERIOD = '2026-05';
-const CODES = {
-  receivable: '1200',
-  deferred: '2400',
-  refunds: '2450',
-  revenue: '4000',
-  breakage: '4100',
-  corrections: '4900',
-};
 const RECONCILED: Reconciliation = {
   books: 5,
   captures: 5,
@@ -80,7 +67,7 @@ const verify = (files: ReadonlyMap<string, Buffer>, keys = trusted) =>
   }, keys);
 
 describe('a closed month of all books', () => {
-  it.each([0, 1, 2, 3, 4, 5])('verifies offline with %i books', (count) => {
+  it.each([0, 1, 2, 5])('verifies offline with %i books', (count) => {
     const { result, seals } = verify(filesOf(sealed(count)));
     expect(result).toMatchObject({ ok: true, books: count, findings: [] });
     expect(seals).toHaveLength(count);
@@ -125,12 +112,12 @@ describe('a closed month of all books', () => {
   });
 
   it('verifies with a new key that the old one handed over to, and with no other', () => {
-    const next = pair();
+    const next = sealKeys();
     const files = filesOf(sealedBy(next.privateKey), createPrivateKey(next.privateKey));
     expect(verify(files).result.ok).toBe(false);
     const handover = handoverOf(key, next.publicKey);
     expect(verify(files, trustedKeys([Buffer.from(KEYS.publicKey)], [handover])).result.ok).toBe(true);
-    const stranger = handoverOf(createPrivateKey(pair().privateKey), next.publicKey);
+    const stranger = handoverOf(createPrivateKey(sealKeys().privateKey), next.publicKey);
     expect(() => trustedKeys([Buffer.from(KEYS.publicKey)], [stranger])).toThrow(/not signed/);
   });
 
@@ -185,38 +172,6 @@ const sealedBy = (privateKey: string): readonly MonthBook[] =>
   ).books;
 
 describe('the journal of a month', () => {
-  it('balances in every entry, and moves deferred value as the money of the books says', () => {
-    const books = sealed();
-    const files = filesOf(books);
-    const [, ...rows] = parsedCsv(files.get('journal.csv')!.toString());
-    const entries = new Map<string, number>();
-    let deferred = 0;
-    for (const [entry, , account, debit, credit] of rows) {
-      const minor = Number(debit) - Number(credit);
-      entries.set(entry!, (entries.get(entry!) ?? 0) + minor);
-      if (account === CODES.deferred) deferred -= minor;
-    }
-    expect([...entries.values()].filter((sum) => sum !== 0)).toEqual([]);
-    const total = (name: 'opening' | 'closing') => books.reduce((sum, { seal }) => sum + seal.money[name], 0);
-    expect(deferred).toBe(total('closing') - total('opening'));
-    expect(new Set(rows.map(([, , account]) => account))).toEqual(new Set(['1200', '2400', '4100']));
-  });
-
-  it('has each undone refund as an entry of its own, with the order', async () => {
-    const { books } = monthOf((await refundedBook()).events);
-    const files = filesOf(books);
-    expect(files.get('money.csv')!.toString()).toContain('USD,0,0,990,0,0,-7920,6930');
-    const rows = parsedCsv(files.get('journal.csv')!.toString());
-    const undone = rows.filter((row) => row[8] === 'pack refund undone');
-    expect(undone.map((row) => [...row.slice(1, 5), row[7]])).toEqual([
-      ['2026-05-02', CODES.refunds, '3465', '', 'pack:o1:sprint'],
-      ['2026-05-02', CODES.deferred, '', '3465', 'pack:o1:sprint'],
-      ['2026-05-04', CODES.refunds, '4455', '', 'pack:o1:sprint'],
-      ['2026-05-04', CODES.deferred, '', '4455', 'pack:o1:sprint'],
-    ]);
-    expect(verify(files).result).toMatchObject({ ok: true, money: { corrections: 0, refunds: -7_920 } });
-  });
-
   it('dates a plan by the day it is valid from, although it was recorded in the next month', async () => {
     const book = await openedBook();
     await book.do('2026-04-20T12:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { collect, type EventStore, type ReadOptions } from '#event-sourcing/store/event-store.js';
+import { collect, type ReadOptions } from '#event-sourcing/store/event-store.js';
 import { MonthMovementsHandler, StreamMonthMovementsHandler } from '../application/statements.js';
 import { GetMonthMovements, StreamMonthMovements } from '../contracts/audit.js';
 import { createCreditsExecutor } from '../executors.js';
-import { eventfulBook, STREAM, TestBook, WS } from '../../test/book.js';
-import { bookClosedInParts, fillMonth } from '../../test/crowded-book.js';
+import { eventfulBook, STREAM, streamOf, TestBook, WS } from '../../test/book.js';
+import { bookClosedInParts } from '../../test/crowded-book.js';
 import { findClose, readMonth, statementOf } from './statement.js';
 
 const BOUND_MS = 10_000;
@@ -33,14 +33,7 @@ const counted = (events: readonly StoredEvent[]) => {
 };
 
 const wholeStatement = (events: readonly StoredEvent[], period: string) =>
-  statementOf(
-    WS,
-    period,
-    (async function* () {
-      yield* events;
-    })(),
-    BOUND_MS,
-  );
+  statementOf(WS, period, streamOf(events), BOUND_MS);
 
 type Book = Pick<TestBook, 'events' | 'store'>;
 
@@ -133,20 +126,4 @@ describe('the close of a month', () => {
       expect(seen.length).toBeLessThan(12);
     },
   );
-});
-
-describe('the last close', () => {
-  it('starts the state of a long month, which is the same as folded from the beginning', async () => {
-    const book = await bookClosedInParts();
-    const warm = book.process();
-    await fillMonth(warm);
-    const { store, seen } = counted(book.events);
-    const cold = createCreditsExecutor(store as unknown as EventStore, BOUND_MS);
-    const { state } = await cold.load(WS);
-    expect(state).toEqual(await warm.current());
-    const close = book.events.findLast(({ type }) => type === 'PeriodClosed')!;
-    expect(book.events.length - Number(close.revision)).toBeGreaterThan(10_500);
-    // What came since, twice.
-    expect(seen.length).toBeLessThan(2 * (book.events.length - Number(close.revision)) + 10);
-  });
 });

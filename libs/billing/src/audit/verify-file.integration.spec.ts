@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { auditConfig } from '../../test/audit-config.js';
+import { auditConfig, sealKeys } from '../../test/audit-config.js';
 import { eventfulBook, exportOf, WS, type TestBook } from '../../test/book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { runVerifier } from '../../test/run-verifier.js';
@@ -12,57 +11,32 @@ import { SealPeriod } from '../contracts/index.js';
 
 let book: TestBook;
 let jsonl: string[];
-let csv: string;
 let folder: string;
 beforeAll(async () => {
   book = await eventfulBook();
   const { events } = book;
   jsonl = (await exportOf(events)).trimEnd().split('\n');
-  csv = await exportOf(events, 'csv');
   folder = mkdtempSync(join(tmpdir(), 'verify-file-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const verify = (text: string) => {
-  const { result, ...run } = runVerifier(folder, text);
-  return { ...run, ...result };
-};
+it('A CSV, and a line that is another, are reported with line and field', async () => {
+  const index = jsonl.findIndex((line) => line.includes('"kind":"posting","revision":"3"'));
+  const changed = jsonl.with(index, jsonl[index]!.replace('"debit":', '"debit":999,"debit":'));
+  for (const [text, line, field] of [
+    [await exportOf(book.events, 'csv'), 1, 'kind'],
+    [`${changed.join('\n')}\n`, index + 1, 'debit'],
+  ] as const)
+    expect(runVerifier(folder, text)).toMatchObject({
+      status: 1,
+      stderr: '',
+      result: { findings: [{ line, field }] },
+    });
+});
 
-const indexOf = (part: string): number => jsonl.findIndex((line) => line.includes(part));
-const changed = (part: string, by: (line: string) => string): [text: string, line: number] => {
-  const index = indexOf(part);
-  return [`${jsonl.with(index, by(jsonl[index]!)).join('\n')}\n`, index + 1];
-};
-
-const POSTING = '"kind":"posting","revision":"3"';
-
-describe('a changed export is reported with its line and field', () => {
-  it.each<[string, () => [string, number], string]>([
-    [
-      'the grant of a posting is altered',
-      () => changed(POSTING, (line) => line.replace('pack:+INV-1:flex', 'pack:+INV-2:flex')),
-      'grantId',
-    ],
-    [
-      'the grant of a posting is deleted',
-      () => changed(POSTING, (line) => line.replace(',"grantId":"pack:+INV-1:flex"', '')),
-      'grantId',
-    ],
-    [
-      'the header names another workspace',
-      () => changed('"kind":"header"', (line) => line.replace('"workspaceId":"ws_0', '"workspaceId":"ws_1')),
-      'workspaceId',
-    ],
-    [
-      'a key is there twice',
-      () => changed(POSTING, (line) => line.replace('"debit":', '"debit":999,"debit":')),
-      'debit',
-    ],
-    ['it is a CSV', () => [csv, 1], 'kind'],
-  ])('when %s', (_, change, field) => {
-    const [text, line] = change();
-    expect(verify(text)).toMatchObject({ status: 1, stderr: '', findings: [{ line, field }] });
-  });
+it.each(['Pacific/Kiritimati', 'Etc/GMT+12'])('The auditor’s file derives the same in %s', (TZ) => {
+  const run = (env: object) => runVerifier(folder, `${jsonl.join('\n')}\n`, [], env).result;
+  expect(run({ TZ })).toEqual(run({}));
 });
 
 describe('a file beside the export', () => {
@@ -75,10 +49,7 @@ describe('a file beside the export', () => {
 
   it('with a fault is named, with the line and the member', async () => {
     const handover = `${JSON.stringify({ format: 'credit-ledger-key/1', previousKeySha256: 'a', publicKey: 'b', signature: 'c' }, null, 2)}\n`;
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-    });
+    const { privateKey, publicKey } = sealKeys();
     const sealed = await new SealPeriodHandler(book.store, auditConfig()).execute(
       new SealPeriod(WS, '2026-04', privateKey),
     );

@@ -3,20 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { projectPath } from '#platform/project-path.js';
 import { linesIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
+import { CODES } from '../../test/audit-config.js';
 import { exportOf, openedBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import { journalCsv, monthOfBooks } from './month.js';
 import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
-
-const CODES = {
-  receivable: '1200',
-  deferred: '2400',
-  refunds: '2450',
-  revenue: '4000',
-  breakage: '4100',
-  corrections: '4900',
-};
 
 /** The book of the worked example in docs/finance.md. Event ids of captures are replaced by the names of readings. */
 const exampleBook = async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '#event-sourcing/core/decider.js';
 import { given } from '#event-sourcing/testing/decider-spec.js';
-import { adjust, adjusted, reserve } from '../../test/credits-decider.js';
+import { reserve } from '../../test/credits-decider.js';
 import { at, bookOpened } from '../../test/events.js';
-import { inParts } from '../../test/in-parts.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES } from './carried.js';
 import { credits } from './credits.decider.js';
@@ -68,14 +67,6 @@ describe('a book with thousands of gifts', () => {
     expect(fold(credits, noBook, JSON.parse(JSON.stringify(events)) as CreditsEvent[])).toEqual(whole);
   });
 
-  it('still takes gifts, and closes the month after', () => {
-    given(credits, [...history, ...events])
-      .when({ ...adjust('a1', 20), now: at(END) })
-      .then(adjusted('a1', 20, ['adjustment:a1', 20]));
-    const [second] = recordAll(fold(credits, book, events), at('2026-06-01'));
-    expect(second![0]).toMatchObject({ type: 'PeriodCarried', data: { period: '2026-05', part: 0 } });
-  });
-
   it('records what is due before any other command', () => {
     given(credits, history)
       .when(reserve('r1', 20, END))
@@ -114,50 +105,5 @@ describe('a book with thousands of gifts that expire at once', () => {
     expect(appends.length).toBeGreaterThan(1);
     expect(types.at(-1)).toBe('PeriodClosed');
     expect(violations([...expiring, ...appends.flat()])).toEqual([]);
-  });
-});
-
-describe('an invariant of the parts', () => {
-  const few = history.slice(0, 8);
-  const close = dueBy(fold(credits, noBook, few), at(END)).events;
-  const parts = inParts([...few, ...close])
-    .slice(few.length)
-    .flat();
-  const [first, second] = parts as CreditsEventOf<'PeriodCarried'>[];
-  const found = (...changed: readonly CreditsEvent[]) => violations([...few, ...changed]);
-
-  it('holds for small parts too', () => {
-    expect(parts.length).toBeGreaterThan(3);
-    expect(found(...parts)).toEqual([]);
-  });
-
-  const richer = first!.data.openGrants.with(0, {
-    ...first!.data.openGrants[0]!,
-    remaining: 21,
-    credits: 21,
-  });
-
-  it.each<[string, readonly CreditsEvent[], RegExp]>([
-    [
-      'an amount',
-      parts.with(0, { ...first!, data: { ...first!.data, openGrants: richer } }),
-      /openGrants in a part/,
-    ],
-    ['a dropped part', parts.toSpliced(1, 1), /part in a part/],
-    ['a dropped last part', parts.toSpliced(-2, 1), /not the whole book/],
-    ['swapped parts', parts.with(0, second!).with(1, first!), /part in a part/],
-    ['a repeated part', parts.toSpliced(1, 0, first!), /part in a part/],
-    ['another entry between', parts.toSpliced(1, 0, gift(GIFTS)), /stands between the parts/],
-    ['no part', parts.slice(-1), /closed month's carried/],
-    [
-      'another digest',
-      parts.with(-1, {
-        ...parts.at(-1)!,
-        data: { ...parts.at(-1)!.data, carried: { parts: parts.length - 1, digest: '0'.repeat(64) } },
-      } as CreditsEvent),
-      /closed month's carried/,
-    ],
-  ])('shows %s', (_, changed, message) => {
-    expect(found(...changed).join('\n')).toMatch(message);
   });
 });

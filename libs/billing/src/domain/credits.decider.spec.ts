@@ -29,7 +29,7 @@ import {
   release,
 } from '../../test/credits-decider.js';
 import type { Grant, CreditsEvent } from '../contracts/events.js';
-import { allocate, inBurnOrder } from './credits.state.js';
+import { allocate } from './credits.state.js';
 import type { PlanId } from '../contracts/catalogue.js';
 
 describe('a credit book', () => {
@@ -99,61 +99,29 @@ describe('an adjustment', () => {
   });
 });
 
-describe('the burn order', () => {
-  const grant = (grantId: string, kind: Grant['kind'], expiresAt: string | null, remaining = 10): Grant => ({
-    grantId,
-    kind,
-    credits: 10,
-    remaining,
-    held: 0,
-    expiresAt: expiresAt && `${expiresAt}T00:00:00.000Z`,
-    priceCents: 100,
-  });
-  const order = (...grants: readonly Grant[]) => inBurnOrder(grants).map(({ grantId }) => grantId);
+describe('an allocation', () => {
+  const grant = (
+    grantId: string,
+    remaining = 10,
+    kind: Grant['kind'] = 'pack',
+    expiresAt: string | null = null,
+  ) => ({ grantId, kind, credits: 10, remaining, held: 0, expiresAt, priceCents: 100 }) satisfies Grant;
 
-  describe('the burn order', () => {
-    it('starts with the soonest expiry, regardless of the grant’s age', () => {
-      expect(order(grant('later', 'plan', '2026-06-05'), grant('sooner', 'plan', '2026-05-05'))).toEqual([
-        'sooner',
-        'later',
-      ]);
-    });
-
-    it('ends with what never expires', () => {
-      expect(order(grant('lasting', 'pack', null), grant('expiring', 'plan', '2026-05-05'))).toEqual([
-        'expiring',
-        'lasting',
-      ]);
-    });
-
-    it('puts a plan before a pack of the same expiry', () => {
-      expect(order(grant('pack', 'pack', '2026-05-05'), grant('plan', 'plan', '2026-05-05'))).toEqual([
-        'plan',
-        'pack',
-      ]);
-    });
-
-    it('puts the older of two otherwise equal grants first', () => {
-      expect(
-        order(grant('old', 'pack', null), grant('adjusted', 'adjustment', null), grant('new', 'pack', null)),
-      ).toEqual(['old', 'adjusted', 'new']);
-    });
+  it('takes all of a grant before the next, up to the last credit, and not one more', () => {
+    const grants = [grant('empty', 0), grant('a'), grant('b')];
+    const taken = [
+      { grantId: 'a', amount: 10 },
+      { grantId: 'b', amount: 3 },
+    ];
+    expect(allocate(grants, 13)).toEqual(taken);
+    expect(allocate(grants, 20)).not.toBeNull();
+    expect(allocate(grants, 21)).toBeNull();
   });
 
-  describe('an allocation', () => {
-    const grants = [grant('empty', 'pack', null, 0), grant('a', 'pack', null), grant('b', 'pack', null)];
-
-    it('takes all of a grant before the next, and nothing from an empty one', () => {
-      expect(allocate(grants, 13)).toEqual([
-        { grantId: 'a', amount: 10 },
-        { grantId: 'b', amount: 3 },
-      ]);
-    });
-
-    it('takes the last credit, and not one more', () => {
-      expect(allocate(grants, 20)).not.toBeNull();
-      expect(allocate(grants, 21)).toBeNull();
-    });
+  it('takes of a plan before a pack or a correction that expires with it', () => {
+    const may = '2026-05-05T00:00:00.000Z';
+    const grants = [grant('gift', 10, 'adjustment', may), grant('plan', 10, 'plan', may)];
+    expect(allocate(grants, 5)).toEqual([{ grantId: 'plan', amount: 5 }]);
   });
 });
 
