@@ -86,7 +86,7 @@ describe('a stack on one data folder', () => {
     // The repeated answer lacks the secret of the endpoint, which is shown once.
     answers = await orders();
     await stack.killAll();
-    expect(existsSync(join(dataDir, 'lock'))).toBe(true);
+    expect(existsSync(join(dataDir, 'server.lock'))).toBe(true);
     await start((keys) => `k2:${randomBytes(32).toString('base64')},${keys}`);
     expect(await orders()).toEqual(answers);
   });
@@ -132,7 +132,7 @@ describe('a stack on one data folder', () => {
     const pids = stack.pids();
     expect(await stack.stop()).toBe(0);
     expect(Object.values(pids).filter((pid) => identify(pid) !== undefined)).toEqual([]);
-    for (const file of ['runtime.json', 'lock'])
+    for (const file of ['runtime.json', 'server.lock'])
       expect([file, existsSync(join(dataDir, file))]).toEqual([file, false]);
 
     await start((keys) => keys.split(',')[0]!);

@@ -74,14 +74,11 @@ export const startStores = async (
   writeOperatorKeys(folder, secrets);
   const record = new ProcessRecord(folder.processes);
   const config = checkSettings(settings, secrets);
-  const watched = {
-    folder: folder.path,
-    reserve: config.DISK_RESERVE_MIB * MEBIBYTE,
-    say: () => undefined,
-    onRoom: () => record.save(),
-  };
   // As the embedded stack does.
-  const disk = dataDir === undefined ? null : new DiskRoom(watched);
+  const disk =
+    dataDir === undefined
+      ? null
+      : new DiskRoom(folder.path, config.DISK_RESERVE_MIB * MEBIBYTE, () => undefined);
   const events = {
     say: () => undefined,
     untilRoom: async () => (await disk?.untilRoom()) ?? false,

@@ -23,7 +23,6 @@ export interface DataFolder {
   /** The settings of programs that the stack leaves to others, for Node's `--env-file`. */
   readonly environment: string;
   readonly processes: string;
-  readonly lock: string;
   readonly demoWorkspace: string;
 }
 
@@ -50,7 +49,6 @@ export const openDataFolder = (path: string): DataFolder => {
     runtime: join(root, 'runtime.json'),
     environment: join(root, 'environment'),
     processes: join(root, 'processes.json'),
-    lock: join(root, 'lock'),
     demoWorkspace: join(root, 'demo-workspace.json'),
   };
   try {

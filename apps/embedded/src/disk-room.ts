@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '#platform/disk/disk-reserve.js';
 import { StackError } from './stack-error.js';
 
@@ -6,64 +7,50 @@ const MEBIBYTE = 1024 * 1024;
 const START_FROM = 24 * MEBIBYTE;
 const LOOK_EVERY_MS = 500;
 
-interface Watched {
-  /** The data folder. */
-  readonly folder: string;
-  /** `DISK_RESERVE_MIB`, in bytes. */
-  readonly reserve: number;
-  readonly say: (line: string) => void;
-  /** Called when there is room again after the disk was full. */
-  readonly onRoom: () => void;
-}
-
 type State = 'enough' | 'low' | 'full';
 
 /**
- * Watches the disk of the data folder. Below the reserve, the API refuses new work by itself. No service is started on a
- * full disk: it could not live, and its deaths would end the stack.
+ * Watches the disk of the data folder, and says when it is short of room. Below the reserve, the API refuses new work by
+ * itself. No service is started on a full disk: it could not live, and its deaths would end the stack.
  */
 export class DiskRoom {
   private readonly timer: NodeJS.Timeout;
   private state: State = 'enough';
-  private waiting: (() => void)[] = [];
+  private isStopped = false;
 
-  constructor(private readonly watched: Watched) {
+  /** @param reserve `DISK_RESERVE_MIB`, in bytes */
+  constructor(
+    private readonly folder: string,
+    private readonly reserve: number,
+    private readonly say: (line: string) => void,
+  ) {
     this.look();
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
   /** Resolves when a service can start: at once, unless the disk is full. @returns whether it had to wait */
   async untilRoom(): Promise<boolean> {
-    const free = this.free();
-    if (free === null || free >= START_FROM) return false;
-    await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.look();
+    if (this.state !== 'full') return false;
+    while (this.state === 'full' && !this.isStopped) await sleep(LOOK_EVERY_MS);
     return true;
   }
 
   stop(): void {
+    this.isStopped = true;
     clearInterval(this.timer);
-    for (const resume of this.waiting.splice(0)) resume();
   }
 
+  /** A folder that cannot be read for a moment changes nothing. */
   private look(): void {
-    const { folder, reserve, say, onRoom } = this.watched;
-    const free = this.free();
-    if (free === null) return;
     const before = this.state;
-    this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
-    if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
-    if (this.state === before) return;
-    if (before === 'full') onRoom();
-    say(lineOf(this.state, folder, reserve));
-  }
-
-  /** Free bytes; `null` while the folder cannot be read. */
-  private free(): number | null {
     try {
-      return freeBytes(this.watched.folder);
+      const free = freeBytes(this.folder);
+      this.state = free < START_FROM ? 'full' : free < this.reserve ? 'low' : 'enough';
     } catch {
-      return null;
+      return;
     }
+    if (this.state !== before) this.say(lineOf(this.state, this.folder, this.reserve));
   }
 }
 

@@ -25,14 +25,12 @@ export const writePrivateFile = (path: string, text: string | Uint8Array): void 
   }
 };
 
-/** Like `writePrivateJson`, for a file that is written again at the next change. @returns whether there was room */
-export const writePrivateJsonIfRoom = (path: string, value: unknown): boolean => {
+/** Like `writePrivateJson`; on a full disk, the file stays as it is until the next change. */
+export const writePrivateJsonIfRoom = (path: string, value: unknown): void => {
   try {
     writePrivateJson(path, value);
-    return true;
   } catch (error) {
-    if (hasCode(error, 'ENOSPC', 'EDQUOT')) return false;
-    throw error;
+    if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
   }
 };
 

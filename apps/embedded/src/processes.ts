@@ -74,8 +74,7 @@ export class ProcessRecord {
     this.save();
   }
 
-  /** On a full disk, the file is left as it is until the next change, or until there is room. */
-  save(): void {
+  private save(): void {
     writePrivateJsonIfRoom(this.path, Object.fromEntries(this.children));
   }
 }

@@ -98,19 +98,11 @@ export class Stack {
       PORTAL: isPortalReachable(this.options.environment) ? '1' : '0',
       ...withoutEmpty(this.options.environment),
     };
-    this.releaseLock = takeLock(folder.lock, folder.path);
+    this.releaseLock = takeLock(folder.path);
     const secrets = loadSecrets(folder);
     const config = checkSettings(environment, secrets);
     const record = (this.record = new ProcessRecord(folder.processes));
-    this.disk = new DiskRoom({
-      folder: folder.path,
-      reserve: config.DISK_RESERVE_MIB * 2 ** 20,
-      say,
-      onRoom: () => {
-        record.save();
-        this.publish();
-      },
-    });
+    this.disk = new DiskRoom(folder.path, config.DISK_RESERVE_MIB * 2 ** 20, say);
     await record.endOrphans();
     await requireFreePort(config.PORT, config.HOST);
 

@@ -14,11 +14,10 @@ import { Erasures } from './log.js';
  */
 
 const parsed = (bytes: Buffer): unknown => {
-  const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
-    return text;
+    return undefined;
   }
 };
 

@@ -41,10 +41,10 @@ const CHASER = 'chaser.chk';
 const CATCH_UP_MS = 30_000;
 const POLL_MS = 200;
 
-/** Names below a folder, as relative paths; none when it does not exist. */
-export const filesBelow = (folder: string): readonly string[] =>
+/** Names of files in a folder and below, as relative paths; none when it does not exist. */
+export const filesBelow = (folder: string, recursive = true): readonly string[] =>
   existsSync(folder)
-    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+    ? readdirSync(folder, { recursive, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
         .toSorted()
@@ -79,14 +79,14 @@ export const copyNode = async (
     throw new OpsError(`${db} is no data folder of EventStoreDB: it has no ${CHASER}.`);
   await caughtUp(db, end);
   const indexFiles = filesBelow(index).filter((name) => !isTemporary(name));
-  const steps: { from: string; to: string; names: () => readonly string[] }[] = [
-    { from: index, to: INDEX, names: () => indexFiles.filter(isCheckpoint) },
-    { from: index, to: INDEX, names: () => indexFiles.filter((name) => !isCheckpoint(name)) },
-    { from: db, to: DB, names: () => topFiles(db).filter(isCheckpoint) },
-    { from: db, to: DB, names: () => newestChunks(topFiles(db)) },
+  const steps: readonly (readonly [from: string, to: string, names: () => readonly string[]])[] = [
+    [index, INDEX, () => indexFiles.filter(isCheckpoint)],
+    [index, INDEX, () => indexFiles.filter((name) => !isCheckpoint(name))],
+    [db, DB, () => filesBelow(db, false).filter(isCheckpoint)],
+    [db, DB, () => newestChunks(filesBelow(db, false))],
   ];
   const copied: BackupFile[] = [];
-  for (const { from, to, names } of steps) {
+  for (const [from, to, names] of steps) {
     const wanted = names();
     for (const name of wanted) {
       copyOne(join(from, name), join(backup, to, name));
@@ -96,12 +96,6 @@ export const copyNode = async (
   }
   return copied;
 };
-
-const topFiles = (folder: string): readonly string[] =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-    .toSorted();
 
 /** `chunk-<number>.<version>`: a scavenge writes a new version, which replaces the older ones. */
 const newestChunks = (names: readonly string[]): readonly string[] => {
@@ -179,39 +173,27 @@ export interface LogContents {
 
 const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
-/**
- * Collects which readings are erased. An event that cannot be read, is set aside, or is in a stream that no reading of
- * this service has, erases nobody.
- */
-export class Erasures {
-  private readonly valid = new Map<string, ErasedReading>();
-  private readonly bad = new Set<string>();
-
+/** The erased readings of a log, by id; `null`: only an event that cannot be read, or is set aside, says so. */
+export class Erasures extends Map<string, ErasedReading | null> {
   /**
-   * @param event with the decision that sets it aside, if there is one
+   * @param event with the decision that sets it aside, if there is one. In a stream that no reading has, it erases nobody
    * @returns the reading that it erases, the first time
    */
   see(event: StoredEvent): ErasedReading | null {
-    const { stream, type } = event;
-    if (type !== 'ReadingErased' || !stream.startsWith('reading-')) return null;
-    const readingId = stream.slice('reading-'.length);
-    if (!isUuid(readingId)) return null;
-    if (isOpaque(decodeOrShow(ERASURES, event))) {
-      this.bad.add(readingId);
-      return null;
-    }
-    if (this.valid.has(readingId)) return null;
-    const reading = { readingId, workspaceId: event.metadata.workspaceId };
-    this.valid.set(readingId, reading);
+    const [, readingId = ''] = /^reading-(.+)$/.exec(event.stream) ?? [];
+    if (event.type !== 'ReadingErased' || !isUuid(readingId) || this.get(readingId)) return null;
+    const isBad = isOpaque(decodeOrShow(ERASURES, event));
+    const reading = isBad ? null : { readingId, workspaceId: event.metadata.workspaceId };
+    this.set(readingId, reading);
     return reading;
   }
 
   get erased(): readonly ErasedReading[] {
-    return [...this.valid.values()];
+    return [...this.values()].filter((reading) => reading !== null);
   }
 
   get notErased(): readonly string[] {
-    return [...this.bad].filter((readingId) => !this.valid.has(readingId));
+    return [...this].flatMap(([readingId, reading]) => (reading === null ? [readingId] : []));
   }
 }
 

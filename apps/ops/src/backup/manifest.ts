@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readJson, writePrivateJson } from '../../../embedded/src/private-file.js';
 import { OpsError } from '../output.js';
 
 /** Whether the file system, or PostgreSQL on it, has no room left. */
@@ -66,6 +58,8 @@ const manifest = z.strictObject({
     /** Number of the last migration of the job tables. */
     jobs: z.int(),
     tables: z.array(table),
+    /** RFC 3339: when the oldest settled delivery was settled; `null` without one. */
+    settledSince: z.string().nullable(),
     sequences: z.array(z.strictObject({ name: z.string(), value: z.string(), isCalled: z.boolean() })),
     /** The furthest position that a consumer has handled. */
     furthestCheckpoint: z.string().nullable(),
@@ -84,10 +78,7 @@ const CHUNK_BYTES = 1 << 20;
 
 /** Writes the manifest so that it exists whole or not at all. */
 export const writeManifest = (folder: string, value: Manifest): void => {
-  const draft = join(folder, `${MANIFEST}.draft`);
-  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  syncPath(draft);
-  renameSync(draft, join(folder, MANIFEST));
+  writePrivateJson(join(folder, MANIFEST), value);
   syncPath(folder);
 };
 
@@ -96,17 +87,9 @@ export const readManifest = (folder: string): Manifest => {
   const path = join(folder, MANIFEST);
   if (!existsSync(path))
     throw new OpsError(`${folder} has no ${MANIFEST}: it is no backup, or one that was interrupted.`);
-  const parsed = manifest.safeParse(parse(path));
+  const parsed = manifest.safeParse(readJson(path));
   if (parsed.success) return parsed.data;
   throw new OpsError(`${path} is damaged, or was written by a newer program.`);
-};
-
-const parse = (path: string): unknown => {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
 };
 
 /** Makes a file or the names in a folder durable. */

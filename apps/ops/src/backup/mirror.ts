@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isUuid } from '#platform/text/uuid.js';
-import { writePrivateFile, writePrivateJson } from '../../../embedded/src/private-file.js';
+import { readJson, writePrivateFile, writePrivateJson } from '../../../embedded/src/private-file.js';
 import { OpsError } from '../output.js';
 import { syncPath, type ErasedReading } from './manifest.js';
 
@@ -36,17 +35,13 @@ export interface KeySources {
   readonly secretsFile: string | null;
 }
 
-/**
- * Leaves out ids that no reading has: earlier versions listed them from streams of others.
- * @throws OpsError when there is no mirror, or it is another installation's
- */
+/** @throws OpsError when there is no mirror, or it is another installation's */
 export const readMirror = (folder: string, installation: string): MirrorNote => {
-  const path = join(folder, NOTE);
-  const found = existsSync(path) ? note.safeParse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
-  if (!found?.success) throw new OpsError(`${folder} is no mirror of keys: it has no valid ${NOTE}.`);
-  if (found.data.installation !== installation)
+  const { success, data } = note.safeParse(readJson(join(folder, NOTE)));
+  if (!success) throw new OpsError(`${folder} is no mirror of keys: it has no valid ${NOTE}.`);
+  if (data.installation !== installation)
     throw new OpsError(`The keys in ${folder} belong to another installation than the backup.`);
-  return { ...found.data, erased: found.data.erased.filter(({ readingId }) => isUuid(readingId)) };
+  return data;
 };
 
 /** @returns `null` when the folder is empty or missing @throws as {@link readMirror} for any other content */

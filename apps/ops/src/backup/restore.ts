@@ -154,7 +154,7 @@ export const embeddedObstacles = (givenDataDir: string, replace: boolean): reado
   if (!isDataFolder(dataDir))
     return [`${dataDir} has files, and is no data folder of a stack: choose another DATA_DIR.`];
   const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
-  return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(join(dataDir, 'lock'), dataDir)())];
+  return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(dataDir, dataDir)())];
 };
 
 /** The folder is built beside its place and renamed. The system renames no mount point. */
@@ -184,9 +184,9 @@ const isWritableFolder = (path: string): boolean => {
 const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
 
 /** @throws OpsError with what is said, or by default with who has the lock, while it is taken */
-const lockOf = (path: string, dataDir: string, said?: string): (() => void) => {
+const lockOf = (folder: string, dataDir: string, said?: string): (() => void) => {
   try {
-    return takeLock(path, dataDir);
+    return takeLock(folder, dataDir);
   } catch (error) {
     if (error instanceof StackError) throw new OpsError(said ?? error.message);
     throw error;
@@ -216,7 +216,7 @@ export const restoreEmbedded = async (
     // Another restore may have put its data there before the lock.
     requireNone(embeddedObstacles(dataDir, replace));
     const replaces = hasData(dataDir);
-    if (replaces) release = lockOf(join(dataDir, 'lock'), dataDir);
+    if (replaces) release = lockOf(dataDir, dataDir);
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
     const erased = mergedReadings(listed, previous.erased);
@@ -239,7 +239,7 @@ export const restoreEmbedded = async (
     else if (existsSync(dataDir)) rmdirSync(dataDir);
     renameSync(draft, dataDir);
     syncPath(dirname(dataDir));
-    if (aside) rmSync(join(aside, 'lock'), { force: true });
+    if (aside) rmSync(join(aside, 'server.lock'), { force: true });
     return { aside, keptOut, erased, previousLogRead: previous.complete };
   } catch (error) {
     release();
@@ -250,6 +250,7 @@ export const restoreEmbedded = async (
     );
   } finally {
     releaseDraft();
+    rmdirSync(`${draft}.lock`);
   }
 };
 

@@ -7,12 +7,13 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { createGunzip, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { copyIn, copyOut } from '#platform/postgres/copy.js';
+import { migrationsOf } from '#platform/postgres/pending-migrations.js';
 import {
   dataSchemas,
   JOBS_SCHEMA,
@@ -21,7 +22,6 @@ import {
   schemaOf,
   serviceSchemas,
 } from '#platform/postgres/schemas.js';
-import { projectPath } from '#platform/project-path.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../output.js';
 import { describeFile, syncPath, type ErasedReading, type Manifest, type TableCopy } from './manifest.js';
@@ -30,6 +30,8 @@ import { describeFile, syncPath, type ErasedReading, type Manifest, type TableCo
 const MOMENTARY = ['platform.heartbeat', 'platform.rate_bucket', `${JOBS_SCHEMA}.migrations`];
 /** Tables of versions that are being built or were replaced: `ops projections rebuild` makes them again. */
 const OTHER_VERSION = /__v[0-9]+$/;
+/** The one table with partitions, by weeks (docs/adr/0031). */
+const PARTITIONED = 'webhooks.settled_delivery';
 const FOLDER = 'postgres';
 /** Bytes of rows that are compressed at a time. */
 const PART_BYTES = 1 << 20;
@@ -71,20 +73,23 @@ export const copyTables = (url: string, folder: string, onTable: OnTable): Promi
     );
     const { version, at, jobs } = now[0]!;
     const tables: TableCopy[] = [];
-    const names = await tableNames(client);
-    for (const name of names) {
-      onTable(tables.length, names.length);
-      const columns = await columnsOf(client, name);
-      const path = join(FOLDER, `${name}.gz`);
-      const written = await writeRows(client, { name, columns }, join(folder, path));
-      tables.push({ name, columns, ...written, file: describeFile(folder, path) });
+    const found = await tablesOf(client);
+    for (const table of found) {
+      onTable(tables.length, found.length);
+      const path = join(FOLDER, `${table.name}.gz`);
+      const written = await writeRows(client, table, join(folder, path));
+      tables.push({ ...table, ...written, file: describeFile(folder, path) });
     }
+    const { rows: settled } = await client.query<{ since: Date | null }>(
+      `select min(settled_at) as since from ${PARTITIONED}`,
+    );
     const postgres = {
       version,
       takenAt: at.toISOString(),
       migrations: await appliedMigrations(client),
       jobs,
       tables,
+      settledSince: settled[0]!.since?.toISOString() ?? null,
       sequences: await sequences(client),
       furthestCheckpoint: await furthestCheckpoint(client),
     };
@@ -93,22 +98,20 @@ export const copyTables = (url: string, folder: string, onTable: OnTable): Promi
     return postgres;
   });
 
+type Table = Pick<TableCopy, 'name' | 'columns'>;
 type Written = Pick<TableCopy, 'rows' | 'sha256'>;
 
 /** Reads the rows of a table as text of `COPY`, one line per row. @returns their number and checksum */
 const readTable = async (
   client: pg.ClientBase,
-  { name, columns }: Pick<TableCopy, 'name' | 'columns'>,
+  { name, columns }: Table,
   onRow: (row: Buffer) => void = () => undefined,
 ): Promise<Written> => {
-  const { rowCount } = await client.query(`select from pg_class where oid = $1::regclass and relkind = 'p'`, [
-    quoted(name),
-  ]);
-  // The rows of a partitioned table in an order that does not depend on its partitions: a restored one has others.
+  // In an order that does not depend on partitions: a restored table has others.
   const source =
-    rowCount === 0
-      ? `${quoted(name)} (${listed(columns)})`
-      : `(select ${listed(columns)} from ${quoted(name)} order by 1)`;
+    name === PARTITIONED
+      ? `(select ${listed(columns)} from ${quoted(name)} order by 1)`
+      : `${quoted(name)} (${listed(columns)})`;
   const hash = createHash('sha256');
   let rows = 0;
   await copyOut(client, `copy ${source} to stdout`, (row) => {
@@ -119,22 +122,13 @@ const readTable = async (
   return { rows, sha256: hash.digest('hex') };
 };
 
-/**
- * Writes the rows of a table into a new gzip file, synchronously: nothing waits in memory. Each part is a gzip member; a
- * sequence of members is a gzip file.
- */
-const writeRows = async (
-  client: pg.ClientBase,
-  table: Pick<TableCopy, 'name' | 'columns'>,
-  path: string,
-): Promise<Written> => {
+/** Writes the rows of a table into a new gzip file, a member for each part: nothing waits in memory. */
+const writeRows = async (client: pg.ClientBase, table: Table, path: string): Promise<Written> => {
   const handle = openSync(path, 'wx', 0o600);
   let parts: Buffer[] = [];
   let waiting = 0;
   const flush = (): void => {
-    const member = gzipSync(Buffer.concat(parts), { level: 1 });
-    for (let written = 0; written < member.length;)
-      written += writeSync(handle, member, written, member.length - written);
+    writeFileSync(handle, gzipSync(Buffer.concat(parts), { level: 1 }));
     parts = [];
     waiting = 0;
   };
@@ -153,9 +147,6 @@ const writeRows = async (
   }
 };
 
-const readRows = (path: string): AsyncIterable<Uint8Array> =>
-  createReadStream(path).pipe(createGunzip()) as AsyncIterable<Uint8Array>;
-
 const listed = (columns: readonly string[]): string =>
   columns.map((column) => pg.escapeIdentifier(column)).join(', ');
 
@@ -166,27 +157,19 @@ const quoted = (name: string): string =>
     .map((part) => pg.escapeIdentifier(part))
     .join('.');
 
-/** Every table that a backup holds, by name. One with partitions is one table. */
-const tableNames = async (client: pg.ClientBase): Promise<readonly string[]> => {
-  const { rows } = await client.query<{ name: string }>(
-    `select n.nspname || '.' || c.relname as name
-     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind in ('r', 'p') and not c.relispartition and n.nspname = any($1) order by 1`,
-    [[...dataSchemas(MODULES), JOBS_SCHEMA]],
-  );
-  return rows
-    .map(({ name }) => name)
-    .filter((name) => !MOMENTARY.includes(name) && !OTHER_VERSION.test(name));
-};
+const SCHEMAS = [...dataSchemas(MODULES), JOBS_SCHEMA];
 
-/** PostgreSQL computes generated columns itself. */
-const columnsOf = async (client: pg.ClientBase, table: string): Promise<string[]> => {
-  const { rows } = await client.query<{ name: string }>(
-    `select attname as name from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
-    [quoted(table)],
+/** Every table that a backup holds, by name, without columns that PostgreSQL computes. One with partitions is one table. */
+const tablesOf = async (client: pg.ClientBase): Promise<readonly Table[]> => {
+  const { rows } = await client.query<Table>(
+    `select nspname || '.' || relname as name, array_agg(attname::text order by attnum) as columns
+     from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute on attrelid = c.oid
+     where relkind in ('r', 'p') and not relispartition and nspname = any($1)
+       and attnum > 0 and not attisdropped and attgenerated = ''
+     group by 1 order by 1`,
+    [SCHEMAS],
   );
-  return rows.map(({ name }) => name);
+  return rows.filter(({ name }) => !MOMENTARY.includes(name) && !OTHER_VERSION.test(name));
 };
 
 /** Names of the applied migrations, by library. */
@@ -205,7 +188,7 @@ const appliedMigrations = async (client: pg.ClientBase): Promise<Record<string, 
 const sequences = async (client: pg.ClientBase): Promise<Manifest['postgres']['sequences']> => {
   const { rows } = await client.query<{ name: string }>(
     `select schemaname || '.' || sequencename as name from pg_sequences where schemaname = any($1) order by 1`,
-    [[...dataSchemas(MODULES), JOBS_SCHEMA]],
+    [SCHEMAS],
   );
   const found: Manifest['postgres']['sequences'] = [];
   for (const { name } of rows) {
@@ -244,7 +227,7 @@ export const appliedCounts = ({ postgres }: Manifest): Record<string, number> =>
 /** Migrations of the backup that this program does not have: a newer program took the backup. */
 export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>
   Object.entries(postgres.migrations).flatMap(([library, names]) => {
-    const folder = projectPath('libs', library, 'migrations');
+    const folder = migrationsOf(library);
     const isLibrary = migratedLibraries(MODULES).includes(library) && existsSync(folder);
     const known = isLibrary ? readdirSync(folder).map((file) => file.replace(/[.]sql$/, '')) : [];
     return names.filter((name) => !known.includes(name)).map((name) => `${library}/${name}`);
@@ -257,7 +240,7 @@ const IN_UNUSED = new Set(['platform.key_sweep', 'platform.installation']);
 export const filledTables = (url: string): Promise<readonly string[]> =>
   onDatabase(url, async (client) => {
     const filled: string[] = [];
-    for (const name of await tableNames(client)) {
+    for (const { name } of await tablesOf(client)) {
       if (name.startsWith(`${JOBS_SCHEMA}.`) || IN_UNUSED.has(name)) continue;
       const { rowCount } = await client.query(`select from ${quoted(name)} limit 1`);
       if (rowCount === 1) filled.push(name);
@@ -278,7 +261,6 @@ export const dropSchemas = (url: string): Promise<void> =>
  * @param erased settles the tables for a new life, without the keys of these readings: they are never there. `null` leaves
  *   the tables as they were backed up
  * @returns how many keys were kept out
- * @throws OpsError when a table's rows differ from the manifest
  */
 export const loadTables = (
   url: string,
@@ -290,20 +272,16 @@ export const loadTables = (
   onDatabase(url, async (client) => {
     await client.query('begin');
     // Migrations put rows into some tables.
-    await client.query(`truncate ${(await tableNames(client)).map(quoted).join(', ')}`);
-    for (const [done, table] of postgres.tables.entries()) {
-      const { name, columns, rows, file } = table;
+    await client.query(`truncate ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')}`);
+    // A migration makes the weeks from now on; the default partition would take all earlier ones.
+    if (postgres.settledSince !== null)
+      await client.query('select webhooks.add_partitions($1, $2)', [postgres.settledSince, postgres.takenAt]);
+    for (const [done, { name, columns, file }] of postgres.tables.entries()) {
       onTable(done, postgres.tables.length);
-      if (name === 'webhooks.settled_delivery') await addWeeks(client, folder, table, postgres.takenAt);
       await client.query(`alter table ${quoted(name)} disable trigger user`);
-      const into = `copy ${quoted(name)} (${listed(columns)}) from stdin`;
-      await copyIn(client, into, readRows(join(folder, file.path)));
+      const rows = createReadStream(join(folder, file.path)).pipe(createGunzip());
+      await copyIn(client, `copy ${quoted(name)} (${listed(columns)}) from stdin`, rows);
       await client.query(`alter table ${quoted(name)} enable trigger user`);
-      const { rows: counted } = await client.query<{ rows: string }>(
-        `select count(*) as rows from ${quoted(name)}`,
-      );
-      if (Number(counted[0]!.rows) !== rows)
-        throw new OpsError(`${name} has ${counted[0]!.rows} rows after loading, instead of ${rows}.`);
     }
     for (const { name, value, isCalled } of postgres.sequences)
       await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, isCalled]);
@@ -311,29 +289,6 @@ export const loadTables = (
     await client.query('commit');
     return keptOut;
   });
-
-/** Its migration makes the weeks from now on; the default partition would take all earlier ones (docs/adr/0031). */
-const addWeeks = async (
-  client: pg.ClientBase,
-  folder: string,
-  { columns, file }: TableCopy,
-  takenAt: string,
-): Promise<void> => {
-  const column = columns.indexOf('settled_at');
-  // Instants have the order of their texts.
-  let since: string | null = null;
-  let begun = '';
-  for await (const chunk of readRows(join(folder, file.path))) {
-    // One character for each byte: a chunk may end within a longer one.
-    const rows: string[] = (begun + Buffer.from(chunk).toString('latin1')).split('\n');
-    begun = rows.pop()!;
-    for (const row of rows) {
-      const value = row.split('\t', column + 1)[column]!;
-      if (since === null || value < since) since = value;
-    }
-  }
-  if (since !== null) await client.query('select webhooks.add_partitions($1, $2)', [since, takenAt]);
-};
 
 /**
  * Prepares loaded tables for a new life: no worker holds a job, no version is being built, links to documents are ended,
@@ -356,12 +311,8 @@ const SETTLING = [
   `delete from event_sourcing.projection_version where state <> 'live'`,
   `delete from event_sourcing.consumer where name ~ '__v[0-9]+$'`,
   `delete from event_sourcing.parked_stream where consumer ~ '__v[0-9]+$'`,
-  // One that was revoked after the backup would give its document again (docs/adr/0028). Older backups have no links.
-  `do $$ begin
-     if to_regclass('publishing.document_link') is not null then
-       update publishing.document_link set revoked_at = now() where revoked_at is null;
-     end if;
-   end $$`,
+  // One that was revoked after the backup would give its document again (docs/adr/0028).
+  'update publishing.document_link set revoked_at = now() where revoked_at is null',
 ];
 
 /**

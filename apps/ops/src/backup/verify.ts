@@ -1,8 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SILENT } from '#embedded-event-store/operator/progress.js';
-import { verifyFolder } from '#embedded-event-store/operator/verify.js';
 import { withSetAside } from '#event-sourcing/projections/set-aside.js';
 import { rebuild } from '#event-sourcing/projections/rebuild.js';
 import { verify } from '#event-sourcing/projections/verify.js';
@@ -84,8 +82,6 @@ const withScratchStore = async (
   work: (store: EventStore) => Promise<void>,
 ): Promise<void> => {
   if (eventStore.kind !== 'embedded') return scratch === null ? undefined : onEventStore(scratch, work);
-  const { findings, listed } = await verifyFolder(folder.eventStore, SILENT);
-  if (findings > 0) throw new Error(`The restored event store is damaged: ${listed.join(' ')}`);
   await withProcesses(async (adopt) => {
     const { url } = await startEmbeddedEventStore({ folder, record, events: QUIET, adopt });
     await onEventStore(url, work);
