@@ -14,13 +14,20 @@ import { auditRetention } from '#platform/audit/audit-records.js';
 import { configHelp, loadConfig } from '#platform/config/load-config.js';
 import type { WorkerRole } from '#platform/config/settings.js';
 import { startUp } from '#platform/config/start-up.js';
+import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
+import { KeyUpkeep, upkeepEveryMs, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { KeyRing } from '#platform/crypto/key-ring.js';
+import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
 import { runJobs } from '#platform/jobs/job.js';
+import { forgetReplacedJobs } from '#platform/jobs/stuck-jobs.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
+import { TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
 import { retentionLoop } from '#platform/retention/retention.js';
 import { announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
 import { nestLogger } from '#platform/telemetry/logger.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
+import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
 import { TrustedTime } from '#platform/time/trusted-time.js';
@@ -31,13 +38,11 @@ import {
   measureKeys,
   measureRetention,
 } from '#platform/work/worker-metrics.js';
+import { repeatedWork } from '#platform/work/repeated-work.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
-import { JOBS, MODULES } from '../../service/src/modules.js';
+import { JOBS } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
-import { housekeeping } from './housekeeping.js';
-import { keyUpkeep } from './key-upkeep.js';
-import { measureTables } from './measure-tables.js';
-import { requireNamedWork } from './registered-work.js';
+import { findMissingTables } from '../../service/src/tables.js';
 import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
@@ -55,21 +60,36 @@ const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(c
   logger: nestLogger(log),
 });
 const work = app.get(WorkRegistry);
-requireNamedWork(work, MODULES);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
-for (const loop of housekeeping(pool, log)) work.addLoop(loop);
-work.addLoop(keyUpkeep(app, config, log));
-work.addLoop(
-  retentionLoop('audit.retention', pool, [auditRetention(pool, config)], app.get(TrustedTime), log),
-);
+const time = app.get(TrustedTime);
+
+/** Between two rounds that delete obsolete rows. */
+const HOUSEKEEPING_MS = 600_000;
+const buckets = new TokenBuckets(pool);
+const requests = new IdempotentRequests(pool);
+const keys = { ring: app.get(KeyRing), keys: app.get(EpochKeys) };
+const upkeep = new KeyUpkeep({ pool, time, log, ...keys }, upkeepSettings(config));
+// A loop each, so that none waits for a backlog of another.
+for (const loop of [
+  repeatedWork('housekeeping.buckets', HOUSEKEEPING_MS, (signal) => buckets.forget(signal), log),
+  repeatedWork('housekeeping.answers', HOUSEKEEPING_MS, (signal) => requests.forget(signal), log),
+  repeatedWork('housekeeping.jobs', HOUSEKEEPING_MS, () => forgetReplacedJobs(pool), log),
+  repeatedWork('key-upkeep', upkeepEveryMs(config), (signal) => upkeep.round(signal), log),
+  retentionLoop('audit.retention', pool, [auditRetention(pool, config)], time, log),
+])
+  work.addLoop(loop);
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store }, work.consumers, metrics);
 measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
 measureRetention(pool, metrics);
-measureTables(pool, metrics);
+const gauges = { tables_missing: { help: 'Tables of the service that do not exist' } };
+scrapedGauges(metrics, 'tables', gauges, async () => {
+  const { readModels, expendable, irreplaceable } = await findMissingTables(pool);
+  return { tables_missing: [{ value: readModels.length + expendable.length + irreplaceable.length }] };
+});
 await telemetry.serve(metrics, config);
 
 const stopping = new AbortController();
@@ -83,7 +103,6 @@ const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
 // Other workers take over when its leases expire.
 const connection = app.get<StoreConnection>(EVENT_STORE_CONNECTION);
-const time = app.get(TrustedTime);
 const timed = does('jobs')
   ? [...ownLoops, runJobs(pool, work.jobs, config.WORKER_CONCURRENCY, time, log)]
   : ownLoops;

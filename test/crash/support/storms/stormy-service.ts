@@ -3,8 +3,7 @@ import { observeContract, assertObserved } from '../../../support/observe-contra
 import { Integrator, until, untilServed } from '../../../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver, type Stack } from '../../../support/index.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
-import { MODULES } from '../../../../apps/service/src/modules.js';
-import { namedConsumers } from '../../../../apps/worker/src/registered-work.js';
+import { namedConsumers } from '../../../support/named-consumers.js';
 import { startStores, type StartedProcess, type StartedStores } from '../../../support/start-processes.js';
 import type { Aftermath } from '../nothing-lost.js';
 import { startLink, type Link } from './link.js';
@@ -20,7 +19,7 @@ export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 const CREDITS = 1_000_000;
 const AT_REST_WITHIN_MS = 600_000;
 /** Every worker runs as many consumers. */
-const CONSUMERS = namedConsumers(MODULES).length;
+const CONSUMERS = namedConsumers.length;
 
 /** Limits that a storm of seconds reaches, and leases that end soon after. */
 const IMPATIENT = {
