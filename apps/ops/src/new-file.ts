@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -11,7 +10,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,17 +18,12 @@ import { OpsError } from './output.js';
 type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
 
 /**
- * Writes a new file, by default readable only by its owner. It gets its name, with its content, when it is complete;
- * until then, `<path>.part-…` has it, of this run alone. So what a killed run left is in nobody's way. What `fill` throws
- * leaves neither.
- * @throws OpsError when the file exists or cannot be made; `fill` is not called then. Another run may be first: its file
- *   stays
+ * Writes a new file, by default readable only by its owner. It gets its name when it is complete; until then,
+ * `<path>.part-…` has its content, of this run alone. What `fill` throws leaves neither.
+ * @throws OpsError when the file exists or cannot be made; `fill` is not called then
  */
 export const writeNewFile = async <T>(path: string, fill: Fill<T>, mode = 0o600): Promise<T> => {
-  orRefuse(path, () => {
-    // A link that leads nowhere is a file, too.
-    if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
-  });
+  requireNew(path);
   return writePart(path, path, fill, nameNew, mode);
 };
 
@@ -107,23 +100,20 @@ const writePart = async <T>(
   }
 };
 
-/** What a file system without links says, such as that of a memory stick. */
-const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
-
-/** Unlike a rename, a link fails when the name exists. */
+/** Another run may have been first: its file stays. */
 const nameNew = (part: string, path: string): void => {
-  try {
-    linkSync(part, path);
-    unlinkSync(part);
-  } catch (error) {
-    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    closeSync(openSync(path, 'wx', 0o600));
-    renameSync(part, path);
-  }
+  requireNew(path);
+  renameSync(part, path);
 };
 
 const existing = (path: string): OpsError =>
   new OpsError(`${path} exists already. Name another file, or move that one away.`);
+
+/** A link that leads nowhere is a file, too. */
+const requireNew = (path: string): void =>
+  orRefuse(path, () => {
+    if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
+  });
 
 /** @throws OpsError that names the file */
 const orRefuse = <T>(path: string, work: () => T): T => {
@@ -131,7 +121,6 @@ const orRefuse = <T>(path: string, work: () => T): T => {
     return work();
   } catch (error) {
     if (error instanceof OpsError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw existing(path);
     throw new OpsError(`Cannot write ${path}: ${(error as Error).message}.`);
   }
 };
