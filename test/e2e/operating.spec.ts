@@ -157,43 +157,6 @@ describe('the doctor', () => {
     }
     await untilReady();
   });
-
-  it('and every other check report a checkpoint beyond the end of the log, until it is repaired', async () => {
-    const consumer = 'billing.settlement.v1';
-    const [before] = await stack.query<{ position: string | null }>(
-      `update event_sourcing.consumer set position = 1000000000000000
-       from (select position from event_sourcing.consumer where name = $1 for update) as before
-       where name = $1 returning before.position`,
-      [consumer],
-    );
-    let refused: Awaited<ReturnType<typeof customer.create>> | undefined;
-    await until(
-      async () => (refused = await customer.create(person())).status !== 202,
-      'new work is refused',
-    );
-    const doctor = await stack.runOps(['doctor']);
-    const reports = [
-      await stack.report(['projections', 'lag', '--max-seconds', '3600']),
-      await stack.report(['processes', 'status']),
-    ];
-    const { status } = await stack.ready();
-    await stack.query('update event_sourcing.consumer set position = $2 where name = $1', [
-      consumer,
-      before!.position,
-    ]);
-    expect([refused!.status, refused!.body['code'], status]).toEqual([503, 'enqueue_unavailable', 503]);
-    expect([doctor.code, doctor.stdout]).toEqual([
-      1,
-      expect.stringMatching(/FAILURE {2}lag of billing.settlement.v1: its checkpoint \d+ is beyond the end/),
-    ]);
-    for (const { code, ...found } of reports)
-      expect([code, Object.values(found).flat()]).toEqual([
-        1,
-        expect.arrayContaining([expect.objectContaining({ consumer, status: 'beyond_the_log' })]),
-      ]);
-    await untilReady();
-    expect((await stack.runOps(['processes', 'status'])).code).toBe(0);
-  });
 });
 
 describe('an event that cannot be handled', () => {

@@ -154,32 +154,4 @@ describe('The OpenAPI document', () => {
     const unnamed = Object.keys(PROBLEMS).filter((code) => !text.includes(`#/components/examples/${code}`));
     expect(unnamed).toEqual([]);
   });
-
-  it('shows a publication as the event after the completion', () => {
-    const sequence = (type: string) => {
-      const body = document.webhooks?.[type] as { post: { requestBody: unknown } };
-      const { content } = body.post.requestBody as {
-        content: Record<string, { example: { sequence: number } }>;
-      };
-      return content['application/json']?.example.sequence;
-    };
-    expect([sequence('reading.completed'), sequence('reading.published')]).toEqual([1, 2]);
-  });
-
-  it('has the four webhooks and the notices', () => {
-    expect(Object.keys(document.webhooks ?? {})).toEqual([
-      'reading.completed',
-      'reading.published',
-      'reading.failed',
-      'reading.delayed',
-      'batch.ended',
-      'credits.expiring',
-      'credits.low',
-      'endpoint.disabled',
-      'endpoint.failing',
-      'key.expiring',
-      'replay.finished',
-      'endpoint.verification',
-    ]);
-  });
 });

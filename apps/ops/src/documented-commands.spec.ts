@@ -87,16 +87,3 @@ it('A misspelt command, one of its options, or one without what it needs would b
   expect(faults('key issue --label x')).toEqual(['here: --workspace is missing']);
   expect(faults('ledger verify --all --json # all of them')).toEqual([]);
 });
-
-const helpOf = (command: Command): string => {
-  let help = '';
-  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-  return help;
-};
-
-it.each(['ledger', 'webhooks'])('Every command of %s has an example in its help', async (name) => {
-  const { commands } = (await tree()).commands.find((one) => one.name() === name)!;
-  expect(commands.length).toBeGreaterThan(4);
-  const silent = commands.filter((one) => !/^Examples?:\n {2}ops /m.test(helpOf(one)));
-  expect(silent.map((one) => one.name())).toEqual([]);
-});

@@ -100,8 +100,6 @@ describe('ops doctor', () => {
 describe('the doctor’s check of', () => {
   it.each([
     ['esdb://127.0.0.1:1?tls=false', 'warning', /without TLS and login/],
-    ['esdb://127.0.0.1:1?keepAliveInterval=10000&tls=false', 'warning', /without TLS and login/],
-    ['esdb://a:b@localhost:1', 'ok', /^(?!.*a:b)/],
     ['esdb://a:b@localhost:1?tls=true', 'ok', /^(?!.*a:b)/],
   ])('the event store: %s is %s', async (url, level, message) => {
     const store = { head: () => Promise.resolve(5n) } as EventStore;
@@ -213,41 +211,21 @@ describe('work', () => {
     expect(wayOutOfHalt('billing.a', bad)).toContain('ops parked set-aside credits-1@3 --reason');
   });
 
-  it.each<[string, readonly (readonly [state: string, seconds: number])[], string, string]>([
-    ['none is due', [], 'ok', 'none is due'],
-    ['none has waited for a minute', [['ok', 59]], 'ok', 'the oldest has been due for 59 s'],
-    [
-      'one has, of any endpoint',
-      [
-        ['ok', 0],
-        ['failing', 60],
-      ],
-      'warning',
-      'the oldest has been due for 60 s',
-    ],
-    [
-      'one has for five minutes',
-      [
-        ['ok', 300],
-        ['ok', 7],
-      ],
-      'failure',
-      'the oldest has been due for 300 s',
-    ],
-    [
-      'only endpoints that get nothing',
-      [
-        ['unverified', 900],
-        ['disabled', 900],
-      ],
-      'ok',
-      'none is due',
-    ],
+  it.each([
+    ['none is due', '', 'ok', 'none is due'],
+    ['none has waited for a minute', 'ok 59', 'ok', 'the oldest has been due for 59 s'],
+    ['one has, of any endpoint', 'ok 0, failing 60', 'warning', 'the oldest has been due for 60 s'],
+    ['one has for five minutes', 'ok 300, ok 7', 'failure', 'the oldest has been due for 300 s'],
+    ['only endpoints that get nothing', 'unverified 900, disabled 900', 'ok', 'none is due'],
   ])('Doctor judges deliveries by the one that waits longest: %s', async (_, queues, level, message) => {
+    const endpoints = [...queues.matchAll(/(\w+) (\d+)/g)].map(([, state, age]) => ({
+      endpoint: { health: { state } },
+      queueAgeSeconds: Number(age),
+    }));
     const asked: unknown[] = [];
     const execute = async (query: object) => {
       asked.push(query);
-      return queues.map(([state, queueAgeSeconds]) => ({ endpoint: { health: { state } }, queueAgeSeconds }));
+      return endpoints;
     };
     expect(await checkDeliveries({ queries: { execute } as never })).toMatchObject({ level, message });
     expect(asked).toEqual([new ListWebhookEndpoints(null, null)]);
