@@ -107,5 +107,4 @@ function parseCursor(text: string): NonNullable<AuditFilter['before']> {
   return { at: Date.parse(at), requestId };
 }
 
-/** By the names of the commands. */
 export const commands = { audit: addAuditCommand };

@@ -350,5 +350,4 @@ const restoredText = (
   ];
 };
 
-/** By the names of the commands. */
 export const commands = { backup: addBackupCommands, restore: addRestoreCommand };

@@ -36,5 +36,4 @@ Example:
     });
 };
 
-/** By the names of the commands. */
 export const commands = { console: addConsoleCommand };

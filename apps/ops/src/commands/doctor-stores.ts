@@ -35,7 +35,6 @@ import type { Session } from '../session.js';
 import { keyOpens } from './keys.js';
 import { findMisshapenTables, type MisshapenTable } from './lost-tables.js';
 
-/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'failure';
@@ -46,7 +45,7 @@ export interface Finding {
   readonly cause?: FaultKind;
 }
 
-/** What a check says: `check` only where it is another name than its own. */
+/** `check` only where it is another name than that of the check. */
 export type Verdict = Omit<Finding, 'check'> & Partial<Pick<Finding, 'check'>>;
 
 export const ok = (message: string): Verdict => ({ level: 'ok', message, advice: '' });
@@ -175,7 +174,6 @@ const ANSWER_WITHIN_MS = 5_000;
 const info = z.object({ esVersion: z.string() });
 const options = z.array(z.object({ name: z.string(), value: z.string() }));
 
-/** What a server says of itself over HTTP. */
 export interface ServerFacts {
   /** `null`: it did not say. */
   readonly version: string | null;
@@ -233,15 +231,8 @@ const describeServer = ({ version, appendBytes, eventBytes }: ServerFacts): stri
   return `${nameOfServer(version)}, ${limits}${event}`;
 };
 
-/** The nodes of a cluster, as they answer now. */
-interface ClusterFacts {
-  readonly leader: string | null;
-  readonly followers: readonly string[];
-  readonly silent: readonly string[];
-}
-
-/** `null`: the address names one node. */
-const askCluster = async (url: string): Promise<ClusterFacts | null> => {
+/** The nodes of a cluster, as they answer now; `null`: the address names one node. */
+const askCluster = async (url: string) => {
   const address = readAddress(url);
   if (!address.isCluster) return null;
   const roles = await Promise.all(
@@ -257,7 +248,7 @@ const askCluster = async (url: string): Promise<ClusterFacts | null> => {
 
 /** `null`: it gives no answer. */
 const roleOf = async (address: StoreAddress, node: string): Promise<Role | null> => {
-  // Imported only here: most commands start sooner without the client.
+  // Most commands start sooner without the client.
   const { askRole } = await import('#event-sourcing/store/connection.js');
   const { StoreClient } = await import('#event-sourcing/store/store-client.js');
   const client = new StoreClient(address, node);
@@ -270,7 +261,11 @@ const roleOf = async (address: StoreAddress, node: string): Promise<Role | null>
   }
 };
 
-const describeCluster = ({ leader, followers, silent }: ClusterFacts): string =>
+const describeCluster = ({
+  leader,
+  followers,
+  silent,
+}: NonNullable<Awaited<ReturnType<typeof askCluster>>>) =>
   [
     leader === null ? 'no node leads' : `${leader} leads`,
     followers.length === 0 ? 'no followers' : `followers ${followers.join(', ')}`,
@@ -280,7 +275,6 @@ const describeCluster = ({ leader, followers, silent }: ClusterFacts): string =>
 /** Shorter than the doctor's wait for a check. */
 const VERIFY_WITHIN_MS = 8_000;
 
-/** Whether the file of the embedded event store is sound: every record, the index and the heads. */
 const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verdict[]> => {
   // The embedded store of a stack serves TLS only: another one has files of its own.
   if (process.env['DATABASE_URL'] || !readAddress(EVENTSTORE_URL).usesTls) return [];
@@ -301,7 +295,6 @@ const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verd
   }
 };
 
-/** One finding for all tables that were dropped, truncated or changed, with the command that leads out. */
 const checkTables = async ({ pool, store, config }: Session): Promise<readonly Verdict[]> => {
   // Tables that are not made yet are a matter for the check of migrations.
   if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];
@@ -337,7 +330,6 @@ const wayOutByHand = ({ table, lacks }: MisshapenTable): string =>
     ? `drop table ${table} as the owner, then ops projections restore --all --make-empty`
     : `give ${table} its columns back as its migrations made them (${lacks.join(', ')}), or ops restore a backup`;
 
-/** One finding for all clocks: of this machine, both servers, and the processes that report. */
 const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> => {
   const { level, message } = await time.compare();
   const said = message[0]!.toUpperCase() + message.slice(1);
@@ -357,11 +349,9 @@ const TLS_WITHIN_MS = 3_000;
 /** The doctor warns this long before a certificate expires. */
 const WARN_DAYS = 30;
 
-/** A certificate that this program's connections depend on. */
+/** `expiresAt` in milliseconds since 1970. */
 interface Certificate {
-  /** Whose it is, for the operator. */
   readonly of: string;
-  /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
@@ -405,7 +395,6 @@ export const checkCertificates = async (
   );
 };
 
-/** Also of a server that offers TLS only: the address says whether this program uses it. */
 const postgresServer = async (url: string): Promise<Certificate | null> => {
   const { hostname, port, searchParams } = new URL(url);
   const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'require' : 'disable');
@@ -446,7 +435,6 @@ const served = (of: string, host: string, port: string, isPostgres: boolean): Pr
 const FILE_PARAMETERS = ['tlscafile', 'usercertfile', 'sslrootcert', 'sslcert'];
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Authorities that an address trusts, and the certificate with which it logs in. */
 const namedFiles = (url: string): readonly Certificate[] =>
   [...new URLSearchParams(url.split('?')[1] ?? '')]
     .filter(([name]) => FILE_PARAMETERS.includes(name.toLowerCase()))
@@ -483,25 +471,15 @@ const LISTENING = 1;
 /** Share of the limit above which other clients of the server leave too little. */
 const FULL = 0.9;
 
-interface ConnectionFacts {
-  /** What the server takes, of all databases and roles. */
-  readonly server: number;
-  /** What it takes of this database and role. */
-  readonly own: number;
-  /** Of all databases and roles. */
-  readonly open: number;
-  readonly processes: number;
-}
-
 /**
- * Whether PostgreSQL takes as many connections as the running processes may open, before one of them is refused. The limit is
- * the server's, the database's or the role's, whichever is lowest. Other processes may have another DATABASE_POOL_SIZE.
+ * Whether PostgreSQL takes as many connections as the running processes may open. The limit is the server's, the database's
+ * or the role's, whichever is lowest. Other processes may have another DATABASE_POOL_SIZE.
  */
 export const checkConnections = async (
   pool: Pick<Pool, 'query'>,
   { DATABASE_POOL_SIZE }: Pick<Config, 'DATABASE_POOL_SIZE'>,
 ): Promise<Verdict> => {
-  const { rows } = await pool.query<ConnectionFacts>(
+  const { rows } = await pool.query<Record<'server' | 'own' | 'open' | 'processes', number>>(
     `select server, least(server, (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
                           (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as own,
             (select sum(numbackends)::int from pg_stat_database) as open,
@@ -544,28 +522,17 @@ export const checkSessions = async (pool: Pick<Pool, 'connect'>): Promise<Verdic
 const sessionOf = async (client: PoolClient): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
 
-/** What PostgreSQL says of a standby; `null` where the role may not know it. */
-export interface Standby {
-  readonly name: string | null;
-  readonly state: string | null;
-  /** `sync` or `quorum`: a commit waits for it. */
-  readonly syncState: string | null;
-  /** What it has not replayed (bytes). */
-  readonly behind: string | null;
-}
+/** `null` where the role may not know it. `syncState` is `sync` or `quorum` when a commit waits for the standby. */
+export type Standby = Readonly<Record<'name' | 'state' | 'syncState' | 'behind', string | null>>;
 
 export interface Replication {
   readonly standbys: readonly Standby[];
-  /** The setting `synchronous_standby_names`; empty: commits wait for nobody. */
+  /** Empty: commits wait for nobody. */
   readonly synchronousNames: string;
-  /** The setting `synchronous_commit`. */
   readonly synchronousCommit: string;
 }
 
-/**
- * Whether a standby is attached, and what a promotion would lose. Asked as the owner, if possible: the role of API and
- * worker may not know what other roles do.
- */
+/** Asks as the owner, if possible: the role of API and worker may not know what other roles do. */
 const checkStandby = async (config: Config): Promise<Verdict> => {
   const client = new pg.Client({ connectionString: config.DATABASE_OWNER_URL ?? config.DATABASE_URL });
   client.on('error', () => undefined);
@@ -589,7 +556,6 @@ const checkStandby = async (config: Config): Promise<Verdict> => {
 const LOSS =
   'Set synchronous_standby_names, or know what a promotion loses and how to find it: docs/operations.md, "PostgreSQL with a standby".';
 
-/** What the operator should know about it. */
 export const verdictOn = ({ standbys, synchronousNames, synchronousCommit }: Replication): Verdict => {
   if (standbys.length === 0)
     return synchronousNames === ''
@@ -673,7 +639,6 @@ export const checkDestroyedKeys = async (
   );
 };
 
-/** Whether the portal's tokens can be verified: which of its keys work, and why the others do not. */
 const checkIssuerKeys = async ({ queries }: Session): Promise<Verdict> => {
   const { source, used, unused, failure: reason } = await queries.execute(new ExamineIssuerKeys());
   if (source === 'nowhere') return ok('none are accepted: no issuer is configured');
@@ -708,7 +673,6 @@ export const STORES: readonly Check[] = [
   check('event store', EVENTS, ({ store, config }) => checkEventStore(store, config)),
 ];
 
-/** Checks of the stores, and of what connects them with the service. */
 export const STORE_CHECKS: readonly Check[] = [
   // The first two: checks that meet damage or lack a table share their findings.
   check('event store file', [], ({ config }) => checkStoreFile(config)),

@@ -253,7 +253,6 @@ const parkedBecause = async (
   );
 };
 
-/** Decisions of operators: how many there are, and entries that are none. */
 const checkSetAside = async ({ store }: Session): Promise<readonly Verdict[]> => {
   const register = await readSetAside(store);
   const unreadable = register.unreadable().slice(0, MOST);
@@ -416,7 +415,7 @@ export const checkBatches = async (
 /** Data that has outlived its term by so many days breaks a promise. */
 const FAILS_FROM_DAYS = 7;
 
-/** Data that should have been deleted. @param now milliseconds since the epoch */
+/** @param now milliseconds since the epoch */
 export const checkRetention = async (
   session: Pick<Session, 'pool' | 'config' | 'queries'>,
   now = Date.now(),
@@ -449,7 +448,6 @@ export const checkRetention = async (
 /** Readings compared in one run. A service with more gets another part of them each time. */
 const LOOKED_AT = 20_000;
 
-/** Published documents whose rows were deleted. */
 export const checkDocuments = async (pool: Pool, mostLookedAt = LOOKED_AT): Promise<Verdict> => {
   const all = await lostDocuments(pool, FIRST_READING, mostLookedAt);
   const seen = all.last === null ? all : await lostDocuments(pool, randomUUID(), mostLookedAt);
@@ -553,5 +551,4 @@ const checkSecrets = async (pool: Pool): Promise<Verdict> => {
       );
 };
 
-/** By the names of the commands. */
 export const commands = { doctor: addDoctorCommand };

@@ -178,5 +178,4 @@ export const drawStory = (
 /** `apiKey:Ab3d` is drawn as `apiKey`. */
 export const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';
 
-/** By the names of the commands. */
 export const commands = { events: addEventsCommand };

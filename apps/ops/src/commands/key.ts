@@ -254,5 +254,4 @@ const addTokenCommands = (token: Command): void => {
     });
 };
 
-/** By the names of the commands. */
 export const commands = { key: addKeyCommands, token: addTokenCommands };

@@ -463,5 +463,4 @@ const adoptDigestKey = (config: Config, isDone: boolean) => {
   });
 };
 
-/** By the names of the commands. */
 export const commands = { keys: addKeysCommands };

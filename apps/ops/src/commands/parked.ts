@@ -302,5 +302,4 @@ const stoppedBy = async (session: Session, cause: Place): Promise<readonly strin
   return [...new Set(stopped.map(({ consumer }) => consumer))].toSorted();
 };
 
-/** By the names of the commands. */
 export const commands = { parked: addParkedCommands };

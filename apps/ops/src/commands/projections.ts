@@ -348,5 +348,4 @@ const lagOfProcesses = () =>
     ),
   );
 
-/** By the names of the commands. */
 export const commands = { projections: addProjectionsCommands, processes: addProcessesCommands };

@@ -271,5 +271,4 @@ const list = (versions: readonly Remade[]): string =>
         outcome: 'outcome',
       });
 
-/** By the names of the commands. */
 export const commands = { publications: addPublicationsCommands };

@@ -402,5 +402,4 @@ const sentence = ({
   return `Would erase the personal data of ${readingId} (${status}, ${workspaceId}).${consequence} Add --yes to do it.`;
 };
 
-/** By the names of the commands. */
 export const commands = { erase: addEraseCommand, readings: addReadingsCommands };

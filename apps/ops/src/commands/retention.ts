@@ -130,5 +130,4 @@ const describe = (kinds: readonly RetentionStatus[]): string =>
     next: ({ nextRun }) => nextRun?.slice(0, 16),
   });
 
-/** By the names of the commands. */
 export const commands = { retention: addRetentionCommands };

@@ -144,7 +144,6 @@ const roleOf = async (databaseUrl: string): Promise<string> => {
   }
 };
 
-/** By the names of the commands. */
 export const commands = {
   database: addDatabaseCommands,
   'event-store': addEventStoreCommands,

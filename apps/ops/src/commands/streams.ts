@@ -174,5 +174,4 @@ export const find = async (
   return found;
 };
 
-/** By the names of the commands. */
 export const commands = { streams: addStreamsCommands };

@@ -153,5 +153,4 @@ export function parseZone(text: string): string {
   }
 }
 
-/** By the names of the commands. */
 export const commands = { workspace: addWorkspaceCommands, portal: addPortalCommands };
