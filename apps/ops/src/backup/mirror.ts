@@ -61,11 +61,8 @@ export const recordErased = (
   since: string,
 ): void => {
   const known = findMirror(folder, installation);
-  const idsOf = (readings: readonly ErasedReading[]): string =>
-    sorted(readings)
-      .map(({ readingId }) => readingId)
-      .join();
-  if (idsOf(known?.erased ?? []) === idsOf(erased)) return;
+  const idsOf = (readings: readonly ErasedReading[]) => readings.map(({ readingId }) => readingId).join();
+  if (idsOf(known?.erased ?? []) === idsOf(sorted(erased))) return;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeNote(folder, installation, erased, known?.updatedAt ?? since);
@@ -90,12 +87,8 @@ const writeNote = (
   erased: readonly ErasedReading[],
   updatedAt: string,
 ): void => {
-  const value: MirrorNote = {
-    format: 'reading-service-keys/1',
-    installation,
-    updatedAt,
-    erased: sorted(erased),
-  };
+  const format = 'reading-service-keys/1';
+  const value: MirrorNote = { format, installation, updatedAt, erased: sorted(erased) };
   writePrivateJson(join(folder, NOTE), value);
   syncPath(folder);
 };
@@ -124,11 +117,9 @@ export const mirrorKeys = (
     mkdirSync(path, { recursive: true, mode: 0o700 });
     chmodSync(path, 0o700);
   }
-  writeNote(folder, installation, listed, new Date().toISOString());
   if (secretsFile !== null) writePrivateFile(join(folder, 'secrets.json'), readFileSync(secretsFile));
-  const kept = keyDirectory === null ? [] : mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
-  syncPath(folder);
-  return kept;
+  writeNote(folder, installation, listed, new Date().toISOString());
+  return keyDirectory === null ? [] : mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
 };
 
 /** Drafts are not mirrored: they may hold a key that is destroyed under its name. */
@@ -145,11 +136,11 @@ const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): r
   const isMarked = (epoch: string): boolean =>
     [from, to].some((one) => existsSync(join(one, `${epoch}.destroyed`)));
   const kept = destroyed.filter((epoch) => names.includes(`${epoch}.key`) && !isMarked(epoch));
-  const isDestroyed = (epoch: string): boolean =>
-    isMarked(epoch) || (destroyed.includes(epoch) && !kept.includes(epoch));
+  const gone = destroyed.filter((epoch) => !kept.includes(epoch));
   for (const name of readdirSync(to)) {
-    const isDestroyedKey = name.endsWith('.key') && isDestroyed(name.slice(0, -'.key'.length));
-    if (isDestroyedKey || !MIRRORED.test(name)) shred(join(to, name));
+    const [epoch = '', kind] = name.split('.');
+    if (!MIRRORED.test(name) || (kind === 'key' && (isMarked(epoch) || gone.includes(epoch))))
+      shred(join(to, name));
   }
   syncPath(to);
   return kept;
@@ -157,21 +148,20 @@ const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): r
 
 /** Puts mirrored keys and secrets back. The targets must not exist, or be empty. */
 export const restoreKeys = (folder: string, { keyDirectory, secretsFile }: KeySources): void => {
-  if (secretsFile !== null) writePrivateFile(secretsFile, secretsIn(folder));
+  if (secretsFile !== null) {
+    const secrets = readIfThere(join(folder, 'secrets.json'));
+    if (!secrets)
+      throw new OpsError(
+        `${join(folder, 'secrets.json')} is missing: without it there are not the secrets of an embedded stack.`,
+      );
+    writePrivateFile(secretsFile, secrets);
+  }
   if (keyDirectory === null) return;
   if (!existsSync(join(folder, KEYS))) throw new OpsError(`${folder} lists erasures, and has no keys.`);
   mkdirSync(keyDirectory, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(join(folder, KEYS)))
     writePrivateFile(join(keyDirectory, name), readFileSync(join(folder, KEYS, name)));
   syncPath(keyDirectory);
-};
-
-const secretsIn = (folder: string): Buffer => {
-  const bytes = readIfThere(join(folder, 'secrets.json'));
-  if (bytes) return bytes;
-  throw new OpsError(
-    `${join(folder, 'secrets.json')} is missing: without it there are not the secrets of an embedded stack.`,
-  );
 };
 
 const readIfThere = (path: string): Buffer | undefined => {

@@ -37,7 +37,7 @@ import type { SupervisorEvents } from '../../../embedded/src/supervisor.js';
 import { MODULES } from '../../../service/src/modules.js';
 import type { Config } from '../../../service/src/settings.js';
 import { OpsError, withProgress } from '../output.js';
-import { requireEmpty, restoreNode, runForLog, type NodeFolders } from './log.js';
+import { requireEmpty, restoreNode, runForLog, type LogContents, type NodeFolders } from './log.js';
 import { isDiskFull, syncPath, type ErasedReading, type Manifest } from './manifest.js';
 import { mergedReadings, recordErased, restoreKeys } from './mirror.js';
 import {
@@ -107,7 +107,7 @@ export const buildDataFolder = <T>(
     return work({ folder, urls, record });
   });
 
-/** Every obstacle says what is in the way in a sentence. @throws OpsError with the first */
+/** @throws OpsError with the first obstacle */
 const requireNone = ([first]: readonly string[]): void => {
   if (first !== undefined) throw new OpsError(first);
 };
@@ -123,7 +123,6 @@ const refusalOf = (check: () => void): readonly string[] => {
   }
 };
 
-/** What a restore has done. */
 export interface Restored {
   /** Where the previous data is now; `null` when there was none. */
   readonly aside: string | null;
@@ -217,7 +216,7 @@ export const restoreEmbedded = async (
     requireNone(embeddedObstacles(dataDir, replace));
     const replaces = hasData(dataDir);
     if (replaces) release = lockOf(dataDir, dataDir);
-    const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
+    const previous = erasedIn(join(dataDir, 'event-store'));
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
     const erased = mergedReadings(listed, previous.erased);
     recordErased(keys.folder, manifest.installation, erased, manifest.postgres.takenAt);
@@ -256,18 +255,12 @@ export const restoreEmbedded = async (
 
 const none: OnTable = () => undefined;
 
-interface ErasedBefore {
-  readonly erased: readonly ErasedReading[];
-  readonly notErased: readonly string[];
-  /** Whether the log could be read to its end. */
-  readonly complete: boolean;
-}
-
-const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: false };
-
-/** In a process of its own: the old file may be damaged, and end its reader. */
-const erasedIn = (eventStore: string): ErasedBefore => {
-  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return NOTHING_BEFORE;
+/** In a process of its own: the old file may be damaged, and end its reader. @returns `complete`: it was read to its end */
+const erasedIn = (
+  eventStore: string,
+): Pick<LogContents, 'erased' | 'notErased'> & { readonly complete: boolean } => {
+  if (!existsSync(join(eventStore, 'data', 'data.mdb')))
+    return { erased: [], notErased: [], complete: false };
   const { stdout, status } = spawnSync(
     process.execPath,
     [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],

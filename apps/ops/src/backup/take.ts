@@ -9,18 +9,16 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Pool } from 'pg';
 import { backUpFolder } from '#embedded-event-store/operator/backup.js';
 import { SILENT } from '#embedded-event-store/operator/progress.js';
 import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
 import { installationOf } from '#platform/crypto/installation.js';
 import { projectPath } from '#platform/project-path.js';
-import type { Config } from '../../../service/src/settings.js';
 import { requireEpochKeys } from '../commands/keys.js';
 import { OpsError, tell, withProgress } from '../output.js';
+import type { Session } from '../session.js';
 import { copyNode, filesBelow, readLog, runForLog, type LogContents, type NodeFolders } from './log.js';
 import {
   describeFile,
@@ -33,30 +31,22 @@ import {
 import { findMirror, mirrorKeys, type KeySources } from './mirror.js';
 import { copyTables } from './tables.js';
 
-/** How the log of the event store gets into the backup. */
+/** How the log gets into the backup: from an embedded store, the files of a node, or by a shell command of the operator. */
 export type LogSource =
-  /** Data folder of an embedded store. */
   | { readonly kind: 'embedded'; readonly folder: string }
-  /** Folders of an EventStoreDB node, readable here. */
   | { readonly kind: 'files'; readonly node: NodeFolders }
-  /** A shell command of the operator, such as one that snapshots the node's volume. It gets `BACKUP_DIR`. */
   | { readonly kind: 'command'; readonly command: string };
 
 export interface BackupPlan {
-  /** The new folder. */
   readonly to: string;
   readonly log: LogSource;
   /** The mirror of keys, which lists erased readings too. `from: null` only lists: other means mirror the keys. */
   readonly mirror: { readonly to: string; readonly from: KeySources | null };
 }
 
-/** What a backup reads. */
-export interface BackupSources {
-  readonly config: Config;
-  readonly store: EventStore;
-  readonly pool: Pool;
+export type BackupSources = Pick<Session, 'config' | 'store' | 'pool'> & {
   readonly keys: Pick<EpochKeys, 'store' | 'requireStore'>;
-}
+};
 
 /** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */
 export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {

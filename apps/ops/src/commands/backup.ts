@@ -206,7 +206,7 @@ export const addRestoreCommand = (restore: Command): void => {
     });
 };
 
-/** @throws OpsError when the backup is damaged, or a newer program took it */
+/** @throws OpsError for a damaged backup, or one of a newer program */
 const soundManifest = async (from: string): Promise<Manifest> => {
   const { damagedFiles, readManifest } = await import('../backup/manifest.js');
   const { unknownMigrations } = await import('../backup/tables.js');
@@ -243,11 +243,9 @@ const erasedList = async (
 };
 
 /** What a restore would do. */
-export interface RestorePlan {
+interface RestorePlan {
   readonly events: number;
-  /** What the backup would be loaded into. */
   readonly targets: readonly string[];
-  /** Whether existing data would be replaced. */
   readonly replace: boolean;
   /** Readings that the mirror of keys, or the folder beside the backups, lists as erased. */
   readonly staysErased: number;
@@ -318,10 +316,7 @@ const planText = (
     : ['Nothing is in the way.']),
 ];
 
-/**
- * @param listedUntil RFC 3339. Until when the list of erased readings is complete; without a list, the time of the backup
- * @param list the folder that lists erased readings
- */
+/** @param list the folder that lists erased readings, complete until `listedUntil` */
 const restoredText = (
   takenAt: string,
   { aside, previousLogRead, listedUntil, erased }: Restored & { readonly listedUntil: string },
