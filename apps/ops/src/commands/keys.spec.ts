@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,45 +9,22 @@ import { KeyRing } from '#platform/crypto/key-ring.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { holdingsOf, requireEpochKeys } from './keys.js';
 
-const FORMER = { id: 'k1', key: Buffer.alloc(32, 1) };
-const RING = new KeyRing([{ id: 'k2', key: Buffer.alloc(32, 2) }, FORMER]);
-const EPOCH = '20260105T000000Z';
-
-let folder: string;
-const asked: string[] = [];
-const pool = {
-  query: async (text: string) => {
+it('What key-encryption keys have sealed is shown without starting an epoch', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdings-'));
+  const asked: string[] = [];
+  const query = async (text: string) => {
     asked.push(text);
     return { rows: [] };
-  },
-};
-
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'holdings-'))));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const holdings = () => {
-  const keys = new EpochKeys(pool as never, RING, new FileKeyStore(folder, RING), {
+  };
+  const ring = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+  const keys = new EpochKeys({ query } as never, ring, new FileKeyStore(folder, ring), {
     lengthMs: 604_800_000,
     cacheMs: 60_000,
   });
-  return holdingsOf({ pool, ring: RING, keys } as never);
-};
-
-describe('What key-encryption keys have sealed', () => {
-  it('includes the keys of epochs, which ENCRYPTION_KEYS seal', async () => {
-    await new FileKeyStore(folder, new KeyRing([FORMER])).make(EPOCH);
-    const ofEpochs = (await holdings()).find(({ what }) => what === 'keys of epochs')!;
-    expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k1: 1 });
-    expect(await ofEpochs.rewrap(() => undefined)).toEqual({ rewrapped: 1, unopened: [] });
-    expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k2: 1 });
-  });
-
-  it('is shown without starting an epoch', async () => {
-    asked.length = 0;
-    const [ofReadings] = await holdings();
-    expect(ofReadings!.current).toBeNull();
-    expect(asked.filter((text) => !text.startsWith('select'))).toEqual([]);
-  });
+  const [ofReadings] = await holdingsOf({ pool: { query }, ring, keys } as never);
+  expect(ofReadings!.current).toBeNull();
+  expect(asked.filter((text) => !text.startsWith('select'))).toEqual([]);
+  rmSync(folder, { recursive: true });
 });
 
 describe('A mirror of the keys requires', () => {

@@ -15,7 +15,6 @@ import { OpsError, print, tableOf, withProgress } from '../output.js';
 import { readConnection, withSession, type Session } from '../session.js';
 
 interface Confirmed {
-  /** Without it, everything is checked and nothing changes. */
   readonly yes?: true;
 }
 
@@ -40,7 +39,6 @@ Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated:
 
 type Counts = ReadonlyMap<string, number>;
 
-/** What a key-encryption key has sealed, and how to seal it again. */
 interface Holding {
   readonly what: string;
   /** The id of the key that seals this now; `null` when the next seal creates it. */
@@ -281,19 +279,23 @@ const addRemember = (keys: Command): void => {
 };
 
 type Parts = Pick<Session, 'pool' | 'keys'>;
+type Keys = Pick<EpochKeys, 'store' | 'requireStore'>;
 type Row = Pick<EpochRow, 'epoch' | 'provider' | 'fingerprint' | 'destroyedAt'>;
 
-/**
- * What the keeper of an epoch's key has, whatever PostgreSQL says of the epoch. `another`: the key there is not the one
- * that wrapped. `destroyed`: the keeper itself remembers that. @throws KeysUnavailable
- */
-const keyFound = async (
-  keys: Pick<EpochKeys, 'requireStore'>,
-  row: Row,
-): Promise<'opens' | 'another' | 'missing' | 'destroyed'> => {
+/** `another`: the key there is not the one that wrapped. `destroyed`: the keeper itself remembers that. */
+type Found = 'opens' | 'another' | 'missing' | 'destroyed';
+
+/** What the keeper of an epoch's key has, whatever PostgreSQL says of the epoch. @throws KeysUnavailable */
+const keyFound = async (keys: Pick<EpochKeys, 'requireStore'>, row: Row): Promise<Found> => {
   const key = await keys.requireStore().open(row.epoch);
   if (typeof key === 'string') return key;
   return isAnother(row, key) ? 'another' : 'opens';
+};
+
+/** @throws OpsError when there is a reason against what was found */
+const refuse = (found: Found, reasons: Partial<Record<Found, string>>): void => {
+  const reason = reasons[found];
+  if (reason !== undefined) throw new OpsError(reason);
 };
 
 /** Whether the key that wrapped is there and opens; a key that does not open is as good as none. */
@@ -307,14 +309,10 @@ export const keyOpens = async (keys: Pick<EpochKeys, 'requireStore'>, row: Row):
 };
 
 /**
- * Requires that KEY_DIRECTORY has the key of every epoch that PostgreSQL records as living there. A mirror of an unmounted,
- * wrong or damaged folder would be worthless.
- * @throws OpsError that names the first epoch without its key
+ * A mirror of an unmounted, wrong or damaged KEY_DIRECTORY would be worthless.
+ * @throws OpsError that names the first epoch whose key should be there and is not
  */
-export const requireEpochKeys = async (
-  rows: readonly Row[],
-  keys: Pick<EpochKeys, 'store' | 'requireStore'>,
-): Promise<void> => {
+export const requireEpochKeys = async (rows: readonly Row[], keys: Keys): Promise<void> => {
   for (const row of rows) {
     if (row.provider !== 'file' || row.destroyedAt !== null) continue;
     const obstacle = await obstacleOf(keys, row);
@@ -325,17 +323,15 @@ export const requireEpochKeys = async (
   }
 };
 
-const obstacleOf = async (
-  keys: Pick<EpochKeys, 'store' | 'requireStore'>,
-  row: Row,
-): Promise<string | null> => {
+/** PostgreSQL records a destruction after the folder does. */
+const obstacleOf = async (keys: Keys, row: Row): Promise<string | null> => {
   if (keys.store === null) return `KEY_DIRECTORY is not set, but epoch ${row.epoch} has its key there.`;
   try {
     const found = await keyFound(keys, row);
     if (found === 'missing') return `The key of epoch ${row.epoch} is not in KEY_DIRECTORY.`;
-    // PostgreSQL records a destruction after the folder does.
-    if (found !== 'another') return null;
-    return `KEY_DIRECTORY has another key for epoch ${row.epoch} than the one that wrapped.`;
+    return found === 'another'
+      ? `KEY_DIRECTORY has another key for epoch ${row.epoch} than the one that wrapped.`
+      : null;
   } catch (error) {
     if (error instanceof KeysUnavailable) return `${error.message}.`;
     throw error;
@@ -356,16 +352,11 @@ export const forgetEpoch = async (
   const rows = new EpochRows(pool);
   const row = await requireEpoch(rows, epoch);
   if (row.destroyedAt !== null) throw new OpsError(`The key of ${epoch} counts as destroyed already.`);
-  const found = await keyFound(keys, row);
-  if (found === 'opens') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
-  if (found === 'destroyed')
-    throw new OpsError(
-      `KEY_DIRECTORY records that the key of ${epoch} was destroyed: nothing is to be declared.`,
-    );
-  if (found === 'another')
-    throw new OpsError(
-      `KEY_DIRECTORY has another key for ${epoch} than the one that wrapped. Is it the right one? If it is, move that key away first.`,
-    );
+  refuse(await keyFound(keys, row), {
+    opens: `The key of ${epoch} is present: nothing is lost.`,
+    destroyed: `KEY_DIRECTORY records that the key of ${epoch} was destroyed: nothing is to be declared.`,
+    another: `KEY_DIRECTORY has another key for ${epoch} than the one that wrapped. Is it the right one? If it is, move that key away first.`,
+  });
   const readings = await readingsOf(pool, epoch);
   const expected = (await rows.all()).filter(
     ({ provider, destroyedAt }) => provider === row.provider && destroyedAt === null,
@@ -392,15 +383,11 @@ export const rememberEpoch = async (
   const rows = new EpochRows(pool);
   const row = await requireEpoch(rows, epoch);
   if (row.destroyedAt === null) throw new OpsError(`The key of ${epoch} does not count as destroyed.`);
-  const found = await keyFound(keys, row);
-  if (found === 'missing')
-    throw new OpsError(`The key of ${epoch} is not in KEY_DIRECTORY: put ${epoch}.key there first.`);
-  if (found === 'destroyed')
-    throw new OpsError(
-      `KEY_DIRECTORY records that the key of ${epoch} was destroyed. That cannot be undone.`,
-    );
-  if (found === 'another')
-    throw new OpsError(`KEY_DIRECTORY has another key for ${epoch} than the one that wrapped.`);
+  refuse(await keyFound(keys, row), {
+    missing: `The key of ${epoch} is not in KEY_DIRECTORY: put ${epoch}.key there first.`,
+    destroyed: `KEY_DIRECTORY records that the key of ${epoch} was destroyed. That cannot be undone.`,
+    another: `KEY_DIRECTORY has another key for ${epoch} than the one that wrapped.`,
+  });
   if (yes) await rows.unmarkDestroyed(epoch);
   return readingsOf(pool, epoch);
 };
