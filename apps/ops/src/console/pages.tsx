@@ -21,8 +21,6 @@ import type { Session } from '../session.js';
 
 /** Seconds after which the browser looks again at what changes by itself. */
 const LOOK_AGAIN = 10;
-/** Reads at most once in this time, whatever asks (ms): pages look again by themselves, and several may be open. */
-const REMEMBERED_MS = 5_000;
 /** The longest wait for a part of a page (ms). */
 const PART_WITHIN_MS = 5_000;
 /** Events that are counted after each checkpoint, at most. */
@@ -50,21 +48,12 @@ export interface Looks {
   examined: { readonly at: string; readonly findings: readonly Finding[] } | null;
 }
 
-const remembered = <T,>(read: () => Promise<T>): (() => Promise<T>) => {
-  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
-  return () => {
-    if (!last || performance.now() - last.at > REMEMBERED_MS)
-      last = { at: performance.now(), answer: read() };
-    return last.answer;
-  };
-};
-
 export const looksOf = (session: Session): Looks => {
   const { pool, store } = session;
   let samples: readonly { readonly at: number; readonly lags: readonly ConsumerLag[] }[] = [];
   const quick = CHECKS.filter(({ name }) => QUICK.includes(name));
   return {
-    lags: remembered(async () => {
+    lags: async () => {
       const lags = await consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
       const now = performance.now();
       samples = [...samples.filter(({ at }) => now - at <= TREND_MS), { at: now, lags }];
@@ -73,8 +62,8 @@ export const looksOf = (session: Session): Looks => {
         ...lag,
         before: earlier.find(({ consumer }) => consumer === lag.consumer)?.events ?? null,
       }));
-    }),
-    troubles: remembered(() => examineAll(session, STORES, quick)),
+    },
+    troubles: () => examineAll(session, STORES, quick),
     examined: null,
   };
 };
@@ -227,17 +216,21 @@ const consumers: ConsolePage = {
   path: 'consumers',
   title: 'Consumers',
   show: async ({ looks, session: { pool } }) => {
+    const read = looks.lags();
     const [lags, versions] = await Promise.all([
-      part(looks.lags, (found) => (
-        <Listing
-          caption="Consumers of the log"
-          columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
-          rows={found}
-          empty="No consumer has ever run. Start a worker."
-        />
-      )),
       part(
-        async () => versionsIn(await projectionStates(pool, await looks.lags().catch(() => []))),
+        () => read,
+        (found) => (
+          <Listing
+            caption="Consumers of the log"
+            columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
+            rows={found}
+            empty="No consumer has ever run. Start a worker."
+          />
+        ),
+      ),
+      part(
+        async () => versionsIn(await projectionStates(pool, await read.catch(() => []))),
         (found) => (
           <>
             <Listing
