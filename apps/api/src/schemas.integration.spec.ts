@@ -21,14 +21,10 @@ const results = [camille, withoutVowel, child, ancestor].map((person) => resultO
 const documents = results.map((result) =>
   composeDocument(result, { publishedAt: '2026-09-29T08:00:00.000Z' }),
 );
-const validatorOf = (schema: AnySchemaObject, reference?: string) => {
+const validatorOf = (schema: AnySchemaObject) => {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
-  const validate = reference
-    ? ajv.addSchema(schema, 'api').getSchema(`api${reference}`)
-    : ajv.compile(schema);
-  if (!validate) throw new Error(`no schema at ${String(reference)}`);
-  return validate;
+  return ajv.compile(schema);
 };
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -77,24 +73,5 @@ describe.each([
     const validate = validatorOf(await schemaAt(path));
     for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
     expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);
-  });
-});
-
-describe('The OpenAPI document', () => {
-  const document = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8')) as AnySchemaObject;
-
-  it.each([
-    ['result', results],
-    ['document_v1', documents],
-  ])('contains the schema of %s', (name, valid) => {
-    const validate = validatorOf(document, `#/components/schemas/${name}`);
-    for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
-    expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);
-  });
-
-  it('lists the routes of the schemas, which need no key', () => {
-    const paths = document['paths'] as Record<string, { get: { security: unknown } }>;
-    expect(paths['/schemas/result.json']?.get.security).toEqual([]);
-    expect(paths['/schemas/document_v1.json']?.get.security).toEqual([]);
   });
 });

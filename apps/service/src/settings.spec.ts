@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError, configHelp, loadConfig, settingNames } from '#platform/config/load-config.js';
+import { ConfigError, loadConfig, settingNames } from '#platform/config/load-config.js';
 import { settings as platform } from '#platform/config/settings.js';
 import { MODULES } from './modules.js';
 import { settings } from './settings.js';
@@ -27,18 +27,6 @@ describe('the settings of the service', () => {
     const names = [platform.shape, ...MODULES.map((module) => module.settings)].flatMap(Object.keys);
     expect(names.toSorted()).toEqual([...settingNames(settings)].toSorted());
     expect(new Set(names).size).toBe(names.length);
-  });
-
-  it('require no more than the platform does', () => {
-    const config = loadConfig(settings, REQUIRED);
-    expect(config).toMatchObject({
-      READINGS_IN_FLIGHT: 1_000,
-      RESERVATION_FENCE_MS: 60_000,
-      TOKEN_AUDIENCE: 'reading-service',
-      WEBHOOK_ALLOW_HTTP: false,
-      WEBHOOK_ALLOW_CIDRS: [],
-    });
-    expect(config.WEBHOOK_RETRY_SCHEDULE_MS.slice(0, 3)).toEqual([0, 5_000, 300_000]);
   });
 
   it.each([
@@ -118,16 +106,5 @@ describe('the settings of the service', () => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));
     expect(message).not.toMatch(/canary/i);
-  });
-
-  it('have one line each in the help', () => {
-    const lines = configHelp(settings).split('\n');
-    expect(lines).toHaveLength(settingNames(settings).length);
-    expect(lines.find((line) => line.includes('LEDGER_ACCOUNTS'))).toMatch(
-      /\[receivable=1200,deferred=2400,/,
-    );
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^ {2}READINGS_IN_FLIGHT +readings of a workspace .* \[1000\]$/),
-    );
   });
 });
