@@ -140,10 +140,7 @@ export class HealthController {
     return rows[0]!.parked;
   }
 
-  /**
-   * A halted consumer waits for a person while the others continue: that is for an alert, not for the load balancer. A
-   * consumer beyond the end of the log means that the two stores do not belong together.
-   */
+  /** A halted consumer is for an alert, not for the load balancer. Beyond the log, the two stores do not belong together. */
   private async consumersKeepUp(): Promise<void> {
     const lags = await consumerLag(this.pool, this.store, { lookAhead: LOOK_AHEAD });
     const late = lags.find(

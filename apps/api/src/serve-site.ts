@@ -31,11 +31,7 @@ const FILES: Readonly<Record<string, string>> = {
 /** The documentation changes only with a release. */
 const FIVE_MINUTES_MS = 300_000;
 
-/**
- * Serves the documentation of the API, which tools/site renders at build: its OpenAPI document, guides, reference and
- * changelog, without credentials. Only the reference needs a script, and nothing comes from other hosts.
- * @throws Error when the build has not rendered it
- */
+/** Serves what tools/site rendered, without credentials. Only the reference needs a script. @throws Error when it is missing */
 export const serveSite = (app: NestExpressApplication): void => {
   const folder = projectPath('dist/site');
   if (!existsSync(folder)) throw new Error(`${folder} is missing: npm run build makes it.`);

@@ -14,17 +14,12 @@ import { KeyObject, webcrypto } from 'node:crypto';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 export interface CertificateRequest {
-  /** The DNS name that clients connect to. */
   readonly name: string;
   readonly from: Date;
   readonly until: Date;
 }
 
-/**
- * A self-signed server certificate with a new key. Clients trust it because they have this exact certificate. It cannot
- * sign others.
- * @returns both in PEM
- */
+/** A self-signed server certificate, in PEM, for clients that have this very one. It cannot sign others. */
 export const selfSignedCertificate = async (
   request: CertificateRequest,
 ): Promise<{ readonly cert: string; readonly key: string }> => {

@@ -14,10 +14,7 @@ export interface DataFolder {
   readonly secrets: string;
   /** The private keys of the operators, made from `secrets`. */
   readonly operators: string;
-  /**
-   * Epoch keys, sealed with the keys in `secrets`. They are kept outside the database, so its backups do not
-   * contain them.
-   */
+  /** Epoch keys, sealed with the keys in `secrets`: outside the database, so that its backups have none. */
   readonly keys: string;
   readonly runtime: string;
   /** The settings of programs that the stack leaves to others, for Node's `--env-file`. */

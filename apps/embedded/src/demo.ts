@@ -60,10 +60,7 @@ const WITHIN_MS = 120_000;
 
 const FILES = { document_v1: 'document_v1.json', markdown: 'document.md', pdf: 'document.pdf' } as const;
 
-/**
- * Uses the service as a customer does and checks each step: workspace and key, webhook endpoint, two
- * readings, signed webhooks, result, three document formats, and cost.
- */
+/** Uses the service as a customer does, and checks each step. */
 const walkThrough = async (stack: RunningStack): Promise<void> => {
   const receiver = await Receiver.start();
   try {

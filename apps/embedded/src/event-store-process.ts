@@ -18,7 +18,6 @@ export interface EventStoreProcess {
   readonly url: string;
 }
 
-/** What both kinds of event store need. */
 interface Owner {
   readonly folder: DataFolder;
   readonly record: ProcessRecord;
@@ -26,10 +25,7 @@ interface Owner {
   readonly adopt: (supervisor: Supervisor<Announcement>) => void;
 }
 
-/**
- * Starts the event store of a data folder.
- * @param command command line of another event store than the embedded one (EMBEDDED_EVENT_STORE_COMMAND)
- */
+/** @param command command line of another event store than the embedded one (EMBEDDED_EVENT_STORE_COMMAND) */
 export const startEventStore = (owner: Owner, command: string | undefined): Promise<EventStoreProcess> =>
   command === undefined ? startEmbeddedEventStore(owner) : startOther(owner, command);
 
@@ -41,9 +37,8 @@ const supervised = ({ events, adopt }: Owner, log: LogFile, start: () => Launche
 };
 
 /**
- * Starts the embedded event store of a data folder, with a new login and certificate. A restarted store keeps
- * its port. If another program has taken the port, clients do not send it the login, because that program
- * lacks the private key.
+ * Starts the embedded event store, with a new login and certificate. A restarted one keeps its port; a program that took
+ * it meanwhile gets no login from clients, because it lacks the private key.
  */
 export const startEmbeddedEventStore = async (owner: Owner): Promise<EventStoreProcess> => {
   const { folder, record } = owner;
@@ -71,10 +66,7 @@ const DAY_MS = 86_400_000;
 /** A certificate is valid for one run of the stack, and a run can take arbitrarily long. */
 const VALID_MS = 10 * 365 * DAY_MS;
 
-/**
- * Creates a certificate and a login. They are new at each start, so nothing must be kept, rotated or upgraded.
- * @returns the files that make the event store require them, and the URL with which clients pass both
- */
+/** Files that make the event store require a new certificate and login, and the URL with which clients pass both. */
 const newAccess = async (folder: string) => {
   const files = {
     certificate: join(folder, 'server.crt'),
@@ -110,17 +102,14 @@ const startOther = async (owner: Owner, commandLine: string): Promise<EventStore
 
 const POLL_MS = 50;
 
-/** The part of the answer to `GET /gossip` that shows whether a node takes appends. */
 const gossip = z.object({ members: z.array(z.object({ state: z.string(), isAlive: z.boolean() })) });
 
 /** A job in the background has no standard input of its own, hence the copy. */
 const WATCH_STANDARD_INPUT = 'exec 3<&0 </dev/null\n( cat <&3; kill -TERM $$ ) >/dev/null 2>&1 &\nexec 3<&-';
 
 /**
- * An event store that a command line starts, in place of the embedded one. Fills in `{port}` and `{data}`, the absolute
- * path of a folder. The store serves 127.0.0.1 without TLS and without a login, as EventStoreDB and KurrentDB do with
- * `--insecure`. The shell gives its process to the store, so signals reach it. The store gets SIGTERM when its standard
- * input closes.
+ * Fills in `{port}` and `{data}`, the absolute path of a folder. The store serves 127.0.0.1 without TLS and login, as KurrentDB
+ * does with `--insecure`, and gets SIGTERM when its standard input closes. The shell gives its process to it.
  */
 export const otherEventStore = (commandLine: string, port: number, data: string) => {
   const filled = commandLine.replaceAll('{port}', String(port)).replaceAll('{data}', quoted(data));

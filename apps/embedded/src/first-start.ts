@@ -42,10 +42,7 @@ const hasWorkspaces = async (environment: NodeJS.ProcessEnv): Promise<boolean> =
   z.object({ workspaces: z.array(z.unknown()) }).parse(await opsJson(environment, ['workspace', 'list']))
     .workspaces.length > 0;
 
-/**
- * Opens the demo workspace of a new data folder. Undefined if it already exists, because its key is not stored, and
- * beside restored data, which must not change.
- */
+/** Undefined if there is one already, because its key is not stored, and beside restored data, which must not change. */
 export const openDemoWorkspace = async (stack: RunningStack): Promise<Workspace | undefined> => {
   if (existsSync(stack.folder.demoWorkspace) || (await hasWorkspaces(stack.environment))) return undefined;
   const workspace = await openWorkspace(stack.environment, 'Demo workspace');
@@ -53,7 +50,6 @@ export const openDemoWorkspace = async (stack: RunningStack): Promise<Workspace 
   return workspace;
 };
 
-/** Printed on the terminal once everything runs. */
 export const banner = (stack: RunningStack, seconds: string): string =>
   `
 Ready in ${seconds} s.
@@ -66,7 +62,6 @@ This is an embedded single-node stack for development: one database, one event s
 Press Ctrl-C to stop it; the data is kept.
 `;
 
-/** The API key of the demo workspace, with three example requests. */
 export const firstSteps = ({ baseUrl }: RunningStack, { workspaceId, apiKey }: Workspace): string => `
 The demo workspace ${workspaceId} has a Studio plan with 400 credits. Its API key, shown only once:
 

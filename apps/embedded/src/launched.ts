@@ -6,7 +6,6 @@ import type { ProcessRecord } from './processes.js';
 /** A slow machine under load takes a minute; a child that fails says so before. */
 const READY_WITHIN_MS = 180_000;
 
-/** A child process from the moment it is spawned. */
 export interface Launched<Ready> {
   readonly pid: number;
   /** Rejects when the child exits before it is ready or is not ready within 3 min. */
@@ -33,9 +32,8 @@ export interface Launch {
 const CRASHES: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
 /**
- * Spawns a child process that writes its output to its log. It gets a session of its own, so Ctrl-C reaches
- * it only through this process and children stop in order. Its standard input stays open, so a child that
- * watches it notices when this process dies.
+ * Spawns a child in a session of its own, so that Ctrl-C reaches it only through this process. Its standard input stays
+ * open: a child that watches it notices when this process dies.
  */
 export const launch = <Ready>(
   { name, command, args, environment, log, record, workingFolder, account, crashHint }: Launch,

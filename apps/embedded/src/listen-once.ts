@@ -1,10 +1,6 @@
 import { createServer } from 'node:net';
 
-/**
- * Checks that a port is free: listens and closes.
- * @returns the port
- * @throws a system error such as EADDRINUSE
- */
+/** Finds a free port (0), or whether this one is. @throws a system error such as EADDRINUSE */
 export const listenOnce = (port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();

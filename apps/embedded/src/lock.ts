@@ -2,12 +2,7 @@ import { UnusableDataError } from '#embedded-event-store/log/environment.js';
 import { holderOf, lockFolder } from '#embedded-event-store/log/folder-lock.js';
 import { StackError } from './stack-error.js';
 
-/**
- * Locks a folder for this process, in place of a killed one.
- * @param dataDir what the lock is about
- * @returns a function that releases the lock
- * @throws StackError when a running process holds it
- */
+/** @param dataDir what the lock is about @returns what releases it @throws StackError when a running process holds it */
 export const takeLock = (folder: string, dataDir = folder): (() => void) => {
   try {
     return lockFolder(folder);

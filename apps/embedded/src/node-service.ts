@@ -7,18 +7,10 @@ import { launch, type Launch, type Launched } from './launched.js';
 const announcement = z.object({ event: z.enum(['listening', 'working']), port: z.number().int().optional() });
 export type Announcement = z.infer<typeof announcement>;
 
-/**
- * Young generation in MB, as in the Dockerfile. Most objects of a request are garbage once it has its
- * response. The default of 16 MB fills up several times before that, and each time the live objects are
- * copied again.
- */
+/** Young generation in MB, as in the Dockerfile: the default of 16 copies what lives during a request several times. */
 export const SERVICE_FLAGS = ['--max-semi-space-size=32'];
 
-/**
- * Young generation of the event store in MB. What it sends lies in buffers outside the heap. A young
- * generation that fills slowly lets them pile up and forces full collections, many times a second. These
- * raised the cost of reads by half.
- */
+/** In MB. What it sends lies outside the heap: a young generation that fills slowly lets it pile up. */
 export const EVENT_STORE_FLAGS = ['--max-semi-space-size=8'];
 
 /** Starts a program of the project, an absolute path, with the current Node binary. */

@@ -7,10 +7,8 @@ const OPS_WITHIN_MS = 600_000;
 const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs an operator command, `ops <args>`.
- * @param environment the service's settings, or DATA_DIR of a running stack
- * @returns the command's text output
- * @throws Error with the command's own message when it fails
+ * Runs `ops <args>`, with the service's settings or DATA_DIR of a running stack. @returns its text
+ * @throws Error with the command's own message
  */
 export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> => {
   try {
@@ -28,6 +26,5 @@ export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[
   }
 };
 
-/** Like `ops`, with `--json`: returns the parsed output. */
 export const opsJson = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<unknown> =>
   JSON.parse(await ops(environment, [...args, '--json']));

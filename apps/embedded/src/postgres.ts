@@ -16,7 +16,6 @@ export interface Postgres {
 }
 
 /**
- * Starts the embedded database of a data folder and migrates it to the schema of this version.
  * @param adopt receives the supervisor before the server runs, so that a stop can interrupt the start
  * @param prepare brings roles and schema to this version; a restore loads a backup meanwhile
  */

@@ -2,14 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hasCode } from './stack-error.js';
 
-/** Like `writePrivateFile`, for a value as JSON. */
 export const writePrivateJson = (path: string, value: unknown): void =>
   writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
-/**
- * Writes a file that only the owner can read (mode 0600). The write is atomic and durable, even across a
- * power failure.
- */
+/** Writes a file that only the owner can read (mode 0600): at once, and durable even across a power failure. */
 export const writePrivateFile = (path: string, text: string | Uint8Array): void => {
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);

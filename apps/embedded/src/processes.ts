@@ -42,7 +42,6 @@ export class ProcessRecord {
 
   constructor(private readonly path: string) {}
 
-  /** Records a child as soon as it is spawned. */
   add(name: string, pid: number): void {
     const identity = identify(pid);
     if (!identity) return;
@@ -60,10 +59,7 @@ export class ProcessRecord {
     return Object.fromEntries([...this.children].map(([name, { pid }]) => [name, pid]));
   }
 
-  /**
-   * Ends the orphans of an earlier run on this folder: only recorded processes, and only if they are still
-   * the same ones.
-   */
+  /** Ends what an earlier run recorded, if it is still the same process. */
   async endOrphans(): Promise<void> {
     const noted = Object.entries((readJson(this.path) ?? {}) as Record<string, ProcessIdentity>);
     await Promise.all(

@@ -22,10 +22,7 @@ const OPERATORS = ['ada', 'grace'];
 /** Secrets without which the folder's data is unreadable. */
 export type Secrets = z.infer<typeof secretsFile>;
 
-/**
- * The folder's secrets, generated on its first start.
- * @throws StackError when they are missing or damaged although sealed data exists
- */
+/** Generates them at the first start. @throws StackError when they are missing or damaged although sealed data exists */
 export const loadSecrets = (folder: DataFolder): Secrets => {
   const stored = secretsFile.safeParse(readJson(folder.secrets));
   if (stored.success) return stored.data;
@@ -47,10 +44,7 @@ export const loadSecrets = (folder: DataFolder): Secrets => {
 const newOperatorKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/**
- * Writes the key file of each operator, for `ops corrections approve --key`.
- * @returns the file of the one who proposes
- */
+/** Writes the key file of each operator. @returns that of the one who proposes */
 export const writeOperatorKeys = (folder: DataFolder, { OPERATOR_KEYS }: Secrets): string => {
   for (const [name, pem] of Object.entries(OPERATOR_KEYS))
     writePrivateFile(join(folder.operators, `${name}.pem`), pem);

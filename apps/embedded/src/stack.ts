@@ -45,7 +45,6 @@ export interface StackOptions {
   readonly onFailure: (message: string) => void;
 }
 
-/** What the owner of a running stack needs. */
 export interface RunningStack {
   readonly baseUrl: string;
   readonly folder: DataFolder;
@@ -66,10 +65,7 @@ export class Stack {
 
   constructor(private readonly options: StackOptions) {}
 
-  /**
-   * Starts everything or nothing: on a failure, it first stops all started children.
-   * @throws StackError or ConfigError with a message for the person at the terminal
-   */
+  /** Starts everything or nothing. @throws StackError or ConfigError with a message for the person at the terminal */
   async start(): Promise<RunningStack> {
     try {
       return await this.startAll();
@@ -79,10 +75,7 @@ export class Stack {
     }
   }
 
-  /**
-   * Stops the API and the worker, then the event store, then the database, within 10 s. Also works
-   * during the start.
-   */
+  /** Stops the API and the worker, then the event store, then the database, within 10 s; also during the start. */
   stop(): Promise<void> {
     this.stopped ??= this.stopAll();
     return this.stopped;
@@ -189,10 +182,7 @@ export class Stack {
     };
   }
 
-  /**
-   * Writes how to reach the stack into `runtime.json`, for `ops` and other tools: `baseUrl`, process ids by name
-   * (`main`, `postgres`, `event-store`, `api`, `worker`), when it was started, and all settings as in an environment.
-   */
+  /** Writes `runtime.json` for `ops` and other tools: `baseUrl`, process ids by name, the start, and all settings. */
   private publish(): void {
     if (!this.running || !this.record || this.stopped) return;
     const { baseUrl, folder, environment } = this.running;
@@ -214,10 +204,7 @@ export class Stack {
   }
 }
 
-/**
- * Reports a port conflict immediately and in one line. The API would report it only after everything else has
- * started.
- */
+/** The API would report a port conflict only after everything else has started. */
 const requireFreePort = async (port: number, host: string): Promise<void> => {
   try {
     await listenOnce(port, host);
@@ -239,7 +226,7 @@ const nextMetricsPort = (port: string | undefined): NodeJS.ProcessEnv =>
 const isPortalReachable = ({ HOST, PUBLIC_URL }: NodeJS.ProcessEnv): boolean =>
   PUBLIC_URL ? PUBLIC_URL.startsWith('https:') : !HOST || HOST === '127.0.0.1' || HOST === 'localhost';
 
-/** Treats empty variables, as passed by a shell, as not set. */
+/** Empty variables, as a shell passes them, count as not set. */
 const withoutEmpty = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
 

@@ -19,10 +19,7 @@ import type { Config } from '../../service/src/settings.js';
 /** Of a command to PostgreSQL. DATABASE_POOL_SIZE is that of the processes. */
 const CONNECTIONS = 4;
 
-/**
- * Connects to the stores and handles every module's commands and queries. Nest and the modules load with the first
- * message, because many commands send none. `stop` disconnects.
- */
+/** Connects to the stores. Nest and the modules load with the first message, because many commands send none. */
 export const openApplication = async (config: Config) => {
   const pool = openPool(config.DATABASE_URL, {
     connectTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,

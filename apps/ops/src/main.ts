@@ -5,10 +5,7 @@ import { run } from './run.js';
 const READER_LEFT = 141;
 
 let isRunning = true;
-/**
- * `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code. `ops … > file` on a full disk
- * has lost a part, so it fails.
- */
+/** `ops … | head`: nobody reads the rest. `ops … > file` on a full disk has lost a part, so it fails. */
 const onBrokenOutput = (error: NodeJS.ErrnoException): void => {
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
     process.stderr.write('The output is not complete: its disk is full.\n');

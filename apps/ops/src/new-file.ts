@@ -34,10 +34,7 @@ interface NewText {
   readonly isPublic: boolean;
 }
 
-/**
- * Writes new files that belong together, such as a pair of keys: all of them or none. Makes a folder that is missing, for
- * its owner alone. @throws as {@link writeNewFile}
- */
+/** Writes all of them or none, in a folder of their owner alone. @throws as {@link writeNewFile} */
 export const writeNewFiles = async (files: readonly NewText[]): Promise<void> => {
   const written: string[] = [];
   try {
@@ -52,11 +49,7 @@ export const writeNewFiles = async (files: readonly NewText[]): Promise<void> =>
   }
 };
 
-/**
- * Writes a file, readable only by its owner, in the place of an earlier one. That one stays until the new content is
- * complete, and when `fill` throws.
- * @throws OpsError when it cannot be written
- */
+/** Replaces a file once the new content is complete; it stays when `fill` throws. @throws OpsError */
 export const replaceFile = async <T>(path: string, fill: Fill<T>): Promise<T> => {
   const earlier = existsSync(path) ? statSync(path) : null;
   // A pipe or device, such as /dev/stdout, has no content to keep.

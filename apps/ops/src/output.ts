@@ -37,10 +37,7 @@ const bigintAsText = (_: string, value: unknown): unknown =>
 /** Characters that fit on a line; without a limit when the output is no terminal. */
 const terminalWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);
 
-/**
- * Columns padded to their widest cell; numbers align right. A table wider than the terminal becomes one block of
- * `title: value` lines per row, because broken lines would be unreadable and shortened ids useless.
- */
+/** A table wider than the terminal becomes a block of `title: value` lines per row: shortened ids are useless. */
 export const table = (
   head: readonly string[],
   body: readonly (readonly (string | number)[])[],

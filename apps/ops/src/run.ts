@@ -36,10 +36,7 @@ const acceptJson = (group: Command): void => {
   }
 };
 
-/**
- * Runs one command line and prints its output.
- * @returns the exit code: 0, or 1 when it was refused, failed, or found something wrong
- */
+/** @returns the exit code: 0, or 1 when the command was refused, failed, or found something wrong */
 export const run = async (args: readonly string[]): Promise<number> => {
   process.exitCode = 0;
   try {

@@ -19,11 +19,7 @@ import { dataDirOf } from '../../embedded/src/data-folder.js';
 import { settings, type Config } from '../../service/src/settings.js';
 import { OpsError } from './output.js';
 
-/**
- * Where the operator's commands connect: to the stores in the environment when DATABASE_URL is set, otherwise to the
- * embedded stack on DATA_DIR (default `.data`). That stack writes its connection data to `runtime.json`.
- * @throws OpsError
- */
+/** The stores at DATABASE_URL, or those of the embedded stack on DATA_DIR, from its `runtime.json`. @throws OpsError */
 export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
   const given = environment['DATABASE_URL']
     ? environment
@@ -54,10 +50,7 @@ const readRuntimeFile = (environment: NodeJS.ProcessEnv): Record<string, string>
   );
 };
 
-/**
- * The login name of the person at the keyboard, recorded as the actor `operator:<name>` without OPERATOR_NAME. A container
- * may run under a user id that `/etc/passwd` does not list; its name is then `uid-<id>`.
- */
+/** A container may run under a user id that `/etc/passwd` does not list; its name is then `uid-<id>`. */
 const loginName = (): string => {
   try {
     return userInfo().username;
@@ -90,9 +83,7 @@ export const HARMLESS_TO_REPEAT = 'repeating the command is safe';
 const CLOSE_WITHIN_MS = 5_000;
 
 /**
- * Connects, runs the work, disconnects.
- * @param whenUnknown what the operator should do when it is unknown whether the event was recorded; the default suits
- *   every command
+ * @param whenUnknown what to do when it is unknown whether the event was recorded
  * @throws OpsError in one clear line when the stores cannot be reached
  */
 export const withSession = async <T>(

@@ -70,10 +70,7 @@ const withhold = (value: unknown): unknown => {
   );
 };
 
-/**
- * Who wrote an event, or what is known of that. Events that other programs append may name nobody.
- * @param owner the workspace of the stream; empty: unknown
- */
+/** Events of other programs may name nobody. @param owner the workspace of the stream; empty: unknown */
 export const shownActor = ({ metadata }: Pick<StoredEvent, 'metadata'>, owner = ''): string => {
   const { actor, workspaceId, schemaVersion } = metadata;
   const isForeign = owner !== '' && workspaceId !== '' && workspaceId !== owner;
@@ -108,11 +105,7 @@ export const ownerOf = async (store: Pick<EventStore, 'read'>, stream: string): 
   return '';
 };
 
-/**
- * Why an event cannot be read; `null` when it can.
- * @param owner the workspace of its stream
- * @throws OpsError for a stream that the service does not read
- */
+/** Why an event cannot be read; `null` when it can. @throws OpsError for a stream that the service does not read */
 export const problemOf = (event: StoredEvent, owner: string): string | null => {
   const catalogue = catalogueOf(event.stream);
   if (!catalogue) throw new OpsError(`The service does not read ${event.stream}.`);

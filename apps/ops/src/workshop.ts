@@ -28,10 +28,7 @@ export const chosenProjections = (name: string | undefined, { all }: Chosen): re
   return name === undefined ? PROJECTIONS : [requireProjection(name)];
 };
 
-/**
- * Connections that a rebuild uses at once: its lock, the paused live view, the new version, a snapshot, the lock of a
- * restore, and a spare one.
- */
+/** A rebuild's lock, the paused live view, the new version, a snapshot, the lock of a restore, and a spare one. */
 const CONNECTIONS = 6;
 const silent = { warn: () => undefined, error: () => undefined };
 
@@ -58,10 +55,7 @@ export const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => 
 /** Compiled when this runs compiled. */
 const libraries = projectPath(import.meta.url.includes('/dist/') ? 'dist/libs' : 'libs');
 
-/**
- * Identifies a build of the program: SHA-256, in lowercase hex, of the code of all libraries and of `package.json`,
- * which pins their dependencies. It covers all code, because any helper may influence a row.
- */
+/** SHA-256 in hex of all code of the libraries, since any helper may influence a row, and of their pinned dependencies. */
 export const programFingerprint = (): string => {
   const hash = createHash('sha256').update(readFileSync(projectPath('package.json')));
   const files = readdirSync(libraries, { recursive: true, encoding: 'utf8' }).filter((name) =>

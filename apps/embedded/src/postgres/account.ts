@@ -25,10 +25,7 @@ export interface Account {
 
 const NAME = 'postgres';
 
-/**
- * The account of the database server. For an ordinary user it is undefined: the server runs as that user. For
- * root it is the user `postgres`, created if it does not exist.
- */
+/** Undefined for an ordinary user: the server runs as that user. For root the user `postgres`, created if missing. */
 export const databaseAccount = (): Account | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const account = lookUp() ?? create();
@@ -63,10 +60,8 @@ const canEnter = (account: Account | undefined, folder: string): boolean =>
   0;
 
 /**
- * Makes an account the owner of a folder that this process has just created. The account may own the parent
- * folder and may have replaced the new one. Following a link, or opening another file here, would give away
- * the wrong target.
- * @throws Error for anything but a folder of this process
+ * Makes an account the owner of a folder that this process has just made. The account may own the parent, and may have put
+ * a link or another file there, which would be given away. @throws Error for anything but a folder of this process
  */
 export const giveFolder = (folder: string, { uid, gid }: Account): void => {
   const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -83,9 +78,8 @@ export const giveFolder = (folder: string, { uid, gid }: Account): void => {
 const OUTSIDE = '/var/lib/reading-service-embedded';
 
 /**
- * The folder of the database cluster, created if missing. It is `DATA_DIR/postgres` itself, or a folder it
- * links to if the server's account cannot get there (root, in a folder like /root).
- * @returns its real path, which the server can reach
+ * Makes `DATA_DIR/postgres` if it is missing; for root, a link to elsewhere if the server's account cannot get there.
+ * @returns its real path
  */
 export const databaseHome = (path: string, account: Account | undefined): string => {
   // A dangling link is there, too.
@@ -114,16 +108,10 @@ const makeHome = (path: string, account: Account | undefined): void => {
 /** The number in the socket's name, in place of a port. */
 export const SOCKET_NUMBER = 5432;
 
-/**
- * Longest folder path, bytes. A socket path has at most 107 bytes on Linux and 103 on macOS, including the
- * file name.
- */
+/** Bytes of a folder's path: that of a socket has at most 107 on Linux and 103 on macOS, with its name. */
 const LONGEST_PATH = 103 - `/.s.PGSQL.${SOCKET_NUMBER}`.length;
 
-/**
- * An empty folder for the server's socket that no other user can enter. It is under `home`, or in a temporary
- * folder if that path is too long. The temporary folder is removed when this process ends.
- */
+/** An empty folder that no other user can enter; a temporary one of this process if the path would be too long. */
 export const socketFolder = (home: string, account: Account | undefined): string => {
   const near = join(home, 'socket');
   rmSync(near, { recursive: true, force: true });

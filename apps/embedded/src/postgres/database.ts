@@ -10,7 +10,6 @@ const OWNER = 'reading_service_owner';
 /** The role of API and worker. */
 export const APPLICATION = 'reading_service_app';
 
-/** The URL of the embedded database for each role. */
 export interface DatabaseUrls {
   /** The superuser: only for the stack itself, never for its child processes. */
   readonly admin: string;
@@ -34,7 +33,7 @@ export const databaseUrls = (sockets: string, password: string): DatabaseUrls =>
   };
 };
 
-/** Creates the database and the roles, and gives the owner all objects that an older version created as superuser. */
+/** Creates the database and the roles. */
 export const prepareEmbeddedRoles = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
   const anyDatabase = new URL(admin);
   anyDatabase.pathname = '/postgres';

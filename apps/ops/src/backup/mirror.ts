@@ -49,10 +49,9 @@ export const findMirror = (folder: string, installation: string): MirrorNote | n
   existsSync(folder) && readdirSync(folder).length > 0 ? readMirror(folder, installation) : null;
 
 /**
- * Replaces the list of erased readings with what a restore knows, so that a repeated restore and `erase-again` know it
- * too. The time of the last update stays: what was erased later is still unknown.
- * @param since RFC 3339; the time of the last update of a new list
- * @throws OpsError when it cannot be written
+ * Lists what a restore knows, so that a repeated one and `erase-again` know it too. What was erased after the last update is
+ * still unknown.
+ * @param since RFC 3339; the time of that update for a new list
  */
 export const recordErased = (
   folder: string,

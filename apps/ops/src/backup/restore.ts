@@ -77,9 +77,8 @@ export interface OpenFolder {
 }
 
 /**
- * Builds a data folder of the embedded stack from a backup, and works on it while its PostgreSQL runs.
- * @param path of the folder; it may have secrets and keys already, and new secrets are made otherwise
- * @param load fills the database as it was backed up, before newer migrations
+ * Builds a data folder from a backup, and works on it while its PostgreSQL runs.
+ * @param path it may have secrets and keys already @param load fills the database before newer migrations
  */
 export const buildDataFolder = <T>(
   path: string,
@@ -192,10 +191,7 @@ const lockOf = (folder: string, dataDir: string, said?: string): (() => void) =>
   }
 };
 
-/**
- * Builds the data folder beside its place and moves it there when it is complete. An interrupted restore leaves
- * `<folder>.restoring`, which the next one removes, and the old data untouched.
- */
+/** Builds beside the folder, and moves there what is complete. The next restore removes what an interrupted one left. */
 export const restoreEmbedded = async (
   backup: string,
   manifest: Manifest,
@@ -323,8 +319,8 @@ const ownerUrl = ({ DATABASE_OWNER_URL, DATABASE_URL }: Config): string => DATAB
 
 /**
  * Restores keys, then PostgreSQL, then the event store. Until the tables are loaded, the application's role has no
- * rights on them; until the log is there, consumers do not start. So no process can act on half a restore.
- * What the replaced database knows of erasures is listed before it is dropped, so that a repeated restore knows it too.
+ * rights on them; until the log is there, consumers do not start. What the replaced database knows of erasures is listed
+ * before it is dropped.
  */
 export const restoreServers = async (
   backup: string,

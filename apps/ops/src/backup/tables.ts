@@ -256,10 +256,8 @@ export const dropSchemas = (url: string): Promise<void> =>
   });
 
 /**
- * Fills the tables of a freshly migrated database in one transaction: all rows, or none.
- * @param url of the role that owns the tables
- * @param erased settles the tables for a new life, without the keys of these readings: they are never there. `null` leaves
- *   the tables as they were backed up
+ * Fills the tables of a freshly migrated database, as their owner, in one transaction.
+ * @param erased settles them for a new life, without the keys of these readings; `null`: as they were backed up
  * @returns how many keys were kept out
  */
 export const loadTables = (
@@ -290,10 +288,6 @@ export const loadTables = (
     return keptOut;
   });
 
-/**
- * Prepares loaded tables for a new life: no worker holds a job, no version is being built, links to documents are ended,
- * and what was erased stays erased.
- */
 const settle = async (client: pg.ClientBase, erased: readonly ErasedReading[]): Promise<number> => {
   for (const statement of SETTLING) await client.query(statement);
   const ids = erased.map(({ readingId }) => readingId);
@@ -315,10 +309,7 @@ const SETTLING = [
   'update publishing.document_link set revoked_at = now() where revoked_at is null',
 ];
 
-/**
- * Number of sessions of API and workers on this database. Only a superuser sees what other roles' sessions do; everybody
- * sees whose they are.
- */
+/** Sessions of API and workers: everybody sees whose they are, and only a superuser what they do. */
 export const serviceSessions = (url: string, application: string): Promise<number> =>
   onDatabase(url, async (client) => {
     const { rows } = await client.query<{ count: number }>(

@@ -56,10 +56,7 @@ export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Pro
   if (from) await destroyedEpochs(sources);
 };
 
-/**
- * Epochs whose keys PostgreSQL records as destroyed.
- * @throws OpsError when the key of another epoch is missing
- */
+/** Epochs with destroyed keys. @throws OpsError when the key of another one is missing */
 const destroyedEpochs = async ({ pool, keys }: BackupSources): Promise<readonly string[]> => {
   const rows = await new EpochRows(pool).all();
   await requireEpochKeys(rows, keys);
@@ -78,8 +75,7 @@ const checkTargets = ({ to, mirror }: BackupPlan): void => {
 };
 
 /**
- * Takes PostgreSQL first, the event store after it, the keys last. Every checkpoint in PostgreSQL then points to an
- * event of the copied log, and no key is older than the present. The folder gets its name when it is complete.
+ * Takes PostgreSQL first, the event store after it, the keys last: every checkpoint points to an event of the copied log.
  * @throws OpsError; nothing of an unfinished backup remains
  */
 export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Promise<Manifest> => {

@@ -22,10 +22,9 @@ import { differingTables, loadTables } from './tables.js';
 const SILENT_LOG = { warn: () => undefined, error: () => undefined };
 
 /**
- * Checks every file against the manifest, then restores the backup into a scratch folder and compares: the rows of each
- * table, the log event by event, and every read model with one that is rebuilt from that log.
- * @returns findings and what could not be compared here, a sentence each; without findings the backup is sound
+ * Checks every file, restores into a scratch folder, and compares the rows, the log, and every read model with its rebuild.
  * @param scratch connection of an EventStoreDB that serves the restored files; an embedded backup needs none
+ * @returns findings and what could not be compared here, a sentence each
  */
 export const verifyBackup = async (backup: string, manifest: Manifest, scratch: string | null) => {
   const { tables } = manifest.postgres;

@@ -355,11 +355,7 @@ interface Certificate {
   readonly expiresAt: number;
 }
 
-/**
- * When the certificates of both stores expire, and those in the files that the addresses name. A store that does not
- * answer is reported by its own check.
- * @param now milliseconds since 1970
- */
+/** A store that does not answer is reported by its own check. @param now milliseconds since 1970 */
 export const checkCertificates = async (
   { EVENTSTORE_URL, DATABASE_URL }: Pick<Config, 'EVENTSTORE_URL' | 'DATABASE_URL'>,
   now: number,
@@ -495,10 +491,7 @@ export const checkConnections = async (
   return wanted > own || open > FULL * server ? warning(message, adviceOn('overloaded')) : ok(message);
 };
 
-/**
- * Whether a connection keeps its session of PostgreSQL. A pooler in transaction mode gives it to another connection between
- * two transactions: the session of an idle one begins another's, or the idle one gets another session.
- */
+/** A pooler in transaction mode gives the session of an idle connection to another one, or the idle one another session. */
 export const checkSessions = async (pool: Pick<Pool, 'connect'>): Promise<Verdict> => {
   const idle = await pool.connect();
   const busy = await pool.connect();
@@ -592,10 +585,7 @@ const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict> => {
     : failure(`not applied: ${pending.join(', ')}`, 'Run ops migrate.');
 };
 
-/**
- * Opens the oldest and the newest data key, so that the operator learns of a lost key-encryption key before customers
- * do.
- */
+/** The operator learns of a lost key-encryption key before customers do. */
 const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Verdict> => {
   const { rows } = await pool.query<{ subject_id: string }>(
     `(select subject_id from platform.subject_key order by created_at limit 1)
@@ -619,8 +609,8 @@ const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Verdict> => 
 };
 
 /**
- * Whether a key that counts as destroyed still opens: an operator declared it lost while the wrong folder was mounted,
- * or an old copy of the folder came back. Readings that it wraps answer 410, and nothing else destroys such a key.
+ * An operator declared it lost while the wrong folder was mounted, or an old copy of the folder came back. Readings that it
+ * wraps answer 410, and nothing else destroys it.
  */
 export const checkDestroyedKeys = async (
   pool: Pool,

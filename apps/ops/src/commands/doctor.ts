@@ -78,10 +78,7 @@ const addDoctorCommand = (doctor: Command): void => {
     });
 };
 
-/**
- * One cause is one finding: checks that need a store which does not work are named in a single line. Checks of
- * PostgreSQL that lack the same table share their finding as well.
- */
+/** One cause is one finding: checks that need a store which does not work, or lack the same table, are named in one. */
 export const examineAll = async (
   session: Session,
   stores: readonly Check[] = STORES,
@@ -268,10 +265,7 @@ const checkSetAside = async ({ store }: Session): Promise<readonly Verdict[]> =>
 /** Shorter than the doctor's wait for a check. */
 const READ_WITHIN_MS = 5_000;
 
-/**
- * Order lines that cannot be read: their packs can be neither added nor refunded. No consumer follows them, so nothing
- * is parked. Reads the newest first, and stops after a while.
- */
+/** No consumer follows order lines, so nothing is parked. Reads the newest first, and stops after a while. */
 const checkOrderLines = async (store: EventStore): Promise<readonly Verdict[]> => {
   const giveUpAt = performance.now() + READ_WITHIN_MS;
   const categories = [orderLineEvents.category];

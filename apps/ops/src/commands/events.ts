@@ -149,10 +149,7 @@ export const DELIVERY_COLUMNS: Columns<DeliveryOfReading> = {
   attempts: 'attempts',
 };
 
-/**
- * A Mermaid sequence diagram: stream categories are columns, time runs down, and each event is an arrow from the stream
- * of its cause, or from the caller. Deliveries come last.
- */
+/** A Mermaid sequence diagram: each event is an arrow from the stream of its cause, or from the caller, to its own. */
 export const drawStory = (
   chapters: readonly Chapter[],
   deliveries: readonly DeliveryOfReading[] = [],

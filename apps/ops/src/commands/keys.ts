@@ -339,10 +339,8 @@ const obstacleOf = async (keys: Keys, row: Row): Promise<string | null> => {
 };
 
 /**
- * Marks the lost key of an epoch as destroyed.
  * @param allKeysLost that no key is left, which otherwise means that the wrong place is configured
- * @returns how many readings it wraps
- * @throws OpsError when the key is there, or the place has none of the keys that should be there
+ * @returns how many readings the epoch wraps @throws OpsError when the key is there, or no other one
  */
 export const forgetEpoch = async (
   { pool, keys }: Parts,
@@ -370,11 +368,7 @@ export const forgetEpoch = async (
   return readings;
 };
 
-/**
- * Takes back what {@link forgetEpoch} did, for a key that is there after all.
- * @returns how many readings it wraps
- * @throws OpsError when the key is not there, or was really destroyed
- */
+/** Takes {@link forgetEpoch} back. @throws OpsError when the key is not there, or was really destroyed */
 export const rememberEpoch = async (
   { pool, keys }: Parts,
   epoch: string,
@@ -427,11 +421,7 @@ another key only when the former one is lost. Stop API and workers first. What d
     });
 };
 
-/**
- * Notes that the database is used with the configured `DIGEST_KEY`. The service's own sessions would be refused, so this
- * one asks nothing.
- * @returns since when the database was used before, and whether with this key
- */
+/** The service's own sessions would be refused: this one asks nothing. @returns what was noted before */
 const adoptDigestKey = (config: Config, isDone: boolean) => {
   const installation = installationOf(config);
   return onDatabase(config.DATABASE_URL, async (client) => {

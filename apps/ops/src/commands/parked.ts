@@ -217,10 +217,7 @@ const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted)
       (cause === undefined || one.cause === placeText(cause)),
   );
 
-/**
- * Has what is stopped tried again, and records who asked for it: before the attempt, so that none goes unrecorded.
- * @returns what was stopped, and what is still stopped @throws OpsError when nothing is stopped there
- */
+/** Records who asked before the attempt, so that none goes unrecorded. @throws OpsError when nothing is stopped there */
 export const retryStopped = async (
   session: Session,
   wanted: Wanted & { readonly consumer: string },
@@ -251,11 +248,7 @@ export const retryStopped = async (
   return { before, left: await releaseStopped(session, wanted, waitSeconds) };
 };
 
-/**
- * Has parked streams handled. This process handles those of projections itself. A worker handles those of processes,
- * and continues halted consumers: this waits for it.
- * @returns what is still stopped
- */
+/** Handles what projections have parked; a worker does so for processes and halted consumers. @returns what is still stopped */
 const releaseStopped = async (session: Session, wanted: Wanted, waitSeconds: number) => {
   const { pool, store } = session;
   const before = await stoppedOf(session, wanted);

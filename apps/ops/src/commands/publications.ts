@@ -34,12 +34,7 @@ interface LostPage {
 
 export const FIRST_READING = '00000000-0000-0000-0000-000000000000';
 
-/**
- * Compares published versions with the stored formats, by index only. A reading without a key was erased, or its
- * documents are no use.
- * @param after the reading after which to begin
- * @param limit published versions to look at
- */
+/** By index only. A reading without a key was erased. @param after a reading @param limit published versions to look at */
 export const lostDocuments = async (pool: Pool, after: string, limit: number): Promise<LostPage> => {
   const { rows } = await pool.query<{ reading_id: string; version: number; is_lost: boolean }>(
     `select reading_id, version,
@@ -156,10 +151,7 @@ interface Reading {
   readonly isChosen: boolean;
 }
 
-/**
- * Reads pages of all readings, also when a workspace is named: it has no index, and a page of a few among millions would
- * take too long.
- */
+/** Pages of all readings, also when a workspace is named: it has no index. */
 async function* chosenReadings(pool: Pool, { contentVersion, workspace }: Options): AsyncGenerator<Reading> {
   for (let after = FIRST_READING; ;) {
     const { rows } = await pool.query<Reading>(

@@ -258,10 +258,7 @@ class PaidReadings {
 const PAGE = 5_000;
 const STEP = 1_000;
 
-/**
- * Finds the readings that were paid and cannot be read: their key or a document is missing although nobody
- * erased them. A restore leaves such readings when PostgreSQL’s backup is older than the event store’s.
- */
+/** A key or a document is missing although nobody erased it, as after a restore of an older PostgreSQL. */
 export const findUnreadable = async (
   { store, pool, keys }: Pick<Session, 'store' | 'pool' | 'keys'>,
   onProgress: (done: number, total: number) => void = () => undefined,
@@ -347,11 +344,7 @@ export const isErased = async (store: EventStore, readingId: string): Promise<bo
 const creditsToRefund = ({ toRefund }: Pick<UnreadableReading, 'toRefund'>): number =>
   toRefund.reduce((sum, { amount }) => sum + amount, 0);
 
-/**
- * The correction that refunds what is left of these readings. A repeated command names the same correction; another one
- * once a refund was taken back.
- * @throws OpsError when one correction cannot hold it
- */
+/** A repeated command names the same correction; another one once a refund was taken back. @throws OpsError for too many */
 export const refundOf = (
   readings: readonly UnreadableReading[],
   given: { readonly reason: string; readonly reference?: string },

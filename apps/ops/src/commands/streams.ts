@@ -153,10 +153,7 @@ const addFind = (streams: Command): void => {
     });
 };
 
-/**
- * Events of a choice, newest first. Their time is the store's, because a writer may date an event as it likes. Without
- * the store's time, the whole log is read.
- */
+/** Newest first. Their time is the store's, if it has one: a writer may date an event as it likes. */
 export const find = async (
   store: EventStore,
   choice: Choice,

@@ -76,11 +76,7 @@ export class Console {
     this.shared = { session, texts, formats, looks: looksOf(session) };
   }
 
-  /**
-   * Begins to listen.
-   * @returns the link, its end and that of the console (RFC 3339), and what resolves when the console has ended
-   * @throws OpsError when the port is taken
-   */
+  /** @returns the link, and what resolves when the console has ended @throws OpsError when the port is taken */
   async open() {
     this.server.maxConnections = MOST_CONNECTIONS;
     this.server.requestTimeout = REQUEST_WITHIN_MS;
