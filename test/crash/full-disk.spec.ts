@@ -48,11 +48,10 @@ const folder = smallDisk(400);
 (folder === null ? describe.skip : describe)('a disk that fills', () => {
   let stack: StartedStack;
   let customer: Integrator;
+  const start = () =>
+    startStack({ dataDir: join(folder!, 'data'), env: { DISK_RESERVE_MIB: String(RESERVE_MIB) } });
   beforeAll(async () => {
-    stack = await startStack({
-      dataDir: join(folder!, 'data'),
-      env: { DISK_RESERVE_MIB: String(RESERVE_MIB) },
-    });
+    stack = await start();
     customer = await Integrator.open(stack, 100_000);
   });
   afterAll(async () => {
@@ -79,12 +78,15 @@ const folder = smallDisk(400);
     );
     expect(await customer.call('GET', `/api/v1/readings/${body.readingId}`)).toMatchObject({ status: 200 });
     rmSync(low);
-    await until(
-      async () => (await customer.create(person())).status === 202,
-      () => 'new work is accepted again',
-    );
+    await accepts();
     expect(stack.pids()).toEqual(pids);
   });
+
+  const accepts = () =>
+    until(
+      async () => (await customer.create(person())).status === 202,
+      () => `new work is accepted\n${stack.output()}`,
+    );
 
   it('a database that dies meanwhile is started when there is room, however long that takes', async () => {
     const { postgres, main } = stack.pids();
@@ -100,10 +102,20 @@ const folder = smallDisk(400);
     expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
     expect((await readiness(stack)).checks).toMatchObject({ postgres: false, disk: false });
     rmSync(file);
-    await until(
-      async () => (await customer.create(person())).status === 202,
-      () => 'the service recovers',
-    );
+    await accepts();
     expect(stack.pids().main).toBe(main);
+  });
+
+  it('refuses a start with one line, and the stack works once there is room', async () => {
+    await stack.stop();
+    const file = join(folder!, 'full');
+    while (freeBytes(folder!) > 0) fill(file, freeBytes(folder!));
+    await expect(start()).rejects.toThrow(
+      /did not start:\nThe disk of .*data is full, and nothing was started\. Free some space, 24 MiB at least\.$/m,
+    );
+    rmSync(file);
+    stack = await start();
+    customer = customer.at(stack);
+    await accepts();
   });
 });

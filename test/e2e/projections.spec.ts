@@ -98,24 +98,6 @@ describe('read models', () => {
     await projections('replay', '--all', '--accept-differences', 'the tables were emptied');
     expect(await readModels()).toEqual(before);
   });
-
-  it('are filled again by the worker after tables and checkpoints were lost', async () => {
-    const before = await readModels();
-    const own = listed.projections.filter(({ name, keptBy }) => name === keptBy);
-    await stack.query(
-      `truncate ${own.flatMap((one) => one.tables).join(', ')};
-       update event_sourcing.consumer set position = null, epoch = epoch + 1
-       where name in (${own.map(({ name }) => `'${name}'`).join(', ')})`,
-    );
-    process.kill(stack.pids().worker, 'SIGKILL');
-    const keys = async () => (await readModels())['workspaces.api_key']!.length;
-    await until(
-      async () => (await keys()) === before['workspaces.api_key']!.length,
-      'the worker fills the tables again',
-    );
-    await settled();
-    expect(await readModels()).toEqual(before);
-  });
 });
 
 describe('tables that were lost', () => {
