@@ -23,7 +23,6 @@ import {
   serviceSchemas,
 } from '#platform/postgres/schemas.js';
 import { MODULES } from '../../../service/src/modules.js';
-import { OpsError } from '../output.js';
 import { describeFile, syncPath, type ErasedReading, type Manifest, type TableCopy } from './manifest.js';
 
 /** Tables that say how the service runs right now: they mean nothing after a restore. */
