@@ -22,7 +22,7 @@ import { runJobs } from '#platform/jobs/job.js';
 import { forgetReplacedJobs } from '#platform/jobs/stuck-jobs.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
-import { TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
+import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { retentionLoop } from '#platform/retention/retention.js';
 import { announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
 import { nestLogger } from '#platform/telemetry/logger.js';
@@ -66,7 +66,7 @@ const time = app.get(TrustedTime);
 
 /** Between two rounds that delete obsolete rows. */
 const HOUSEKEEPING_MS = 600_000;
-const buckets = new TokenBuckets(pool);
+const buckets = new RateLimiter(pool);
 const requests = new IdempotentRequests(pool);
 const keys = { ring: app.get(KeyRing), keys: app.get(EpochKeys) };
 const upkeep = new KeyUpkeep({ pool, time, log, ...keys }, upkeepSettings(config));

@@ -11,7 +11,7 @@ import { AuditTrail } from './audit/audit-trail.js';
 import { AddressLimiter } from './rate-limit/address-limiter.js';
 import { ratePolicies } from './rate-limit/policies.js';
 import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
-import { RateLimiter, TokenBuckets } from './rate-limit/rate-limiter.js';
+import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { TrustedTime } from './time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import { eventStoreOptions } from './config/event-store-options.js';
@@ -113,7 +113,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: AuditTrail, useValue: audit },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },
       AddressLimiter,
-      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), steadyClock) },
+      { provide: RateLimiter, useValue: new RateLimiter(pool) },
     ];
     return {
       module: PlatformModule,

@@ -9,7 +9,7 @@ import { BodyPipe } from '#platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
 import { ratePolicies } from '#platform/rate-limit/policies.js';
 import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
-import { RateLimiter, TokenBuckets } from '#platform/rate-limit/rate-limiter.js';
+import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { CreateReadingDto } from '#readings/http/request-reading.js';
 import {
   ApiKeyAuthenticator,
@@ -72,7 +72,7 @@ const guards = (): Provider[] => {
     RATE_MANAGE_PER_MINUTE: plenty,
     RATE_PUBLIC_PER_MINUTE: plenty,
   });
-  const limiter = new RateLimiter(new TokenBuckets(pool), systemClock);
+  const limiter = new RateLimiter(pool);
   const addresses = { refusal: () => Promise.resolve(null) };
   const log = { warn: () => undefined };
   const reflector = new Reflector();

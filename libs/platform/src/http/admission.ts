@@ -45,15 +45,15 @@ export const limitAddresses = (config: RateSettings): RequestHandler => {
     const charge = (): Problem | null => {
       if (isCharged) return null;
       isCharged = true;
-      const seconds = buckets.take(address);
-      return seconds === 0 ? null : rateLimited(policy, { retryAfterSeconds: seconds });
+      const verdict = buckets.take(address);
+      return verdict.allowed ? null : rateLimited(policy, verdict);
     };
     const remember = (status: number, body: unknown): void => {
       if (isProbe) probed.set(path, { status, body, until: performance.now() + PROBE_FRESH_MS });
     };
     admissions.set(request, { charge, remember });
     if (isProbe) {
-      const last = probeBuckets.take(address) > 0 ? probed.get(path) : undefined;
+      const last = probeBuckets.take(address).allowed ? undefined : probed.get(path);
       if (!last || last.until <= performance.now()) return next();
       response.status(last.status).json(last.body);
       return;

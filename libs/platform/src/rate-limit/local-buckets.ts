@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { RatePolicy } from './policies.js';
+import { verdictOf, type RatePolicy, type RateVerdict } from './policies.js';
 
 interface Bucket {
   readonly tokens: number;
@@ -23,14 +23,15 @@ export class LocalBuckets {
     this.buckets = new LRUCache({ max: capacity });
   }
 
-  /** Takes a token of this caller: an address, or the subject of a limit. @returns 0, or the whole seconds until one is available */
-  take(caller: string): number {
+  /** Takes a token of this caller, if there is one. @param caller an address, or the subject of a limit */
+  take(caller: string): RateVerdict {
     const { perMinute, burst } = this.policy;
     const at = this.now();
     const known = this.buckets.get(caller);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 60_000) * perMinute) : burst;
-    const isGiven = tokens >= 1;
-    this.buckets.set(caller, { tokens: isGiven ? tokens - 1 : tokens, at });
-    return isGiven ? 0 : Math.max(1, Math.ceil(((1 - tokens) / perMinute) * 60));
+    const allowed = tokens >= 1;
+    const left = allowed ? tokens - 1 : tokens;
+    this.buckets.set(caller, { tokens: left, at });
+    return verdictOf(this.policy, allowed, left);
   }
 }

@@ -40,10 +40,33 @@ const policy = (name: RatePolicy['name'], perMinute: number, part: number): Rate
   burst: Math.ceil(perMinute / part),
 });
 
+/** What became of a request, and the state of its bucket. */
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** Whole tokens left. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again, for `RateLimit: …;t=`. */
+  readonly fullAfterSeconds: number;
+  /** Seconds until a token is available, at least 1. */
+  readonly retryAfterSeconds: number;
+}
+
+/** @param left tokens in the bucket, with fractions; below zero, what it owes */
+export const verdictOf = (
+  { perMinute, burst }: Pick<RatePolicy, 'perMinute' | 'burst'>,
+  allowed: boolean,
+  left: number,
+): RateVerdict => ({
+  allowed,
+  remaining: Math.max(0, Math.floor(left)),
+  fullAfterSeconds: Math.ceil((Math.max(0, burst - left) / perMinute) * 60),
+  retryAfterSeconds: Math.max(1, Math.ceil(((1 - Math.min(1, left)) / perMinute) * 60)),
+});
+
 /** The refusal of a request whose bucket has no token. */
 export const rateLimited = (
   { name, perMinute, burst }: RatePolicy,
-  { retryAfterSeconds }: { readonly retryAfterSeconds: number },
+  { retryAfterSeconds }: Pick<RateVerdict, 'retryAfterSeconds'>,
 ): Problem =>
   new Problem('rate_limited', {
     detail: `More than ${perMinute} requests a minute (${name}), or more than ${burst} at once`,

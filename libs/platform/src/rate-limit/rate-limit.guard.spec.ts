@@ -1,9 +1,11 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import type { Pool } from 'pg';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
-import type { RatePolicies } from './policies.js';
+import { LocalBuckets } from './local-buckets.js';
+import type { RatePolicies, RateVerdict } from './policies.js';
 import { RateLimited, RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -36,19 +38,25 @@ const pass = async (
   return { logged, headers, next: () => guard.canActivate(context) };
 };
 
-const withoutBuckets = () => {
-  const away = () => Promise.reject(new Error('away'));
-  return new RateLimiter({ take: away, charge: away }, { now: () => 0 });
-};
+/** @param ask what PostgreSQL says to each statement */
+const limiterOn = (ask: () => Promise<unknown>) => new RateLimiter({ query: ask } as unknown as Pool);
+const away = () => Promise.reject(new Error('away'));
 
 it('A request passes when the buckets are away, and a line of the log names it', async () => {
-  const { logged } = await pass(withoutBuckets(), () => undefined);
+  const { logged } = await pass(limiterOn(away), () => undefined);
   expect(logged).toEqual([[{ requestId: 'req_unknown' }, expect.stringContaining('passes')]]);
 });
 
 it('As many requests pass without the buckets as one process lets through, since a caller may have slowed them', async () => {
-  const { next } = await pass(withoutBuckets(), () => undefined, {}, MANAGE.burst);
+  const { next } = await pass(limiterOn(away), () => undefined, {}, MANAGE.burst);
   await expect(next()).rejects.toMatchObject({ code: 'rate_limited' });
+});
+
+it('What one process alone would refuse costs no statement', async () => {
+  let asked = 0;
+  const limiter = limiterOn(async () => ({ rows: [{ granted: 1, left: (asked += 1) }] }));
+  for (let n = 0; n < 3 * MANAGE.burst; n += 1) await limiter.judge('a', MANAGE);
+  expect(asked).toBe(MANAGE.burst);
 });
 
 it.each([
@@ -73,3 +81,28 @@ it.each([
     expect(headers['RateLimit']).toBe('"manage";r=21;t=1');
   },
 );
+
+describe('The bucket of one process', () => {
+  const state = ({ allowed, remaining, retryAfterSeconds }: RateVerdict) =>
+    allowed ? `${remaining} left` : `after ${retryAfterSeconds} s`;
+
+  it('gives its burst, then says when the next token is available', () => {
+    let now = 0;
+    const buckets = new LocalBuckets({ perMinute: 60, burst: 2 }, 10, () => now);
+    const taken = (times: number) => Array.from({ length: times }, () => state(buckets.take('a')));
+    expect(taken(3)).toEqual(['1 left', '0 left', 'after 1 s']);
+    expect(state(buckets.take('b'))).toBe('1 left');
+    now = 1_000;
+    expect(taken(2)).toEqual(['0 left', 'after 1 s']);
+    now = 3_600_000;
+    expect(taken(3)).toEqual(['1 left', '0 left', 'after 1 s']);
+  });
+
+  it('is forgotten for that of a caller seen later; waits are in whole seconds', () => {
+    const buckets = new LocalBuckets({ perMinute: 1, burst: 1 }, 2, () => 0);
+    expect(['a', 'b', 'a', 'c', 'a', 'b'].map((caller) => state(buckets.take(caller)))).toEqual([
+      ...['0 left', '0 left', 'after 60 s'],
+      ...['0 left', 'after 60 s', '0 left'],
+    ]);
+  });
+});

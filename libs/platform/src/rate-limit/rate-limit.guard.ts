@@ -7,8 +7,8 @@ import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication
 import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
-import { rateLimited, type RatePolicies, type RatePolicy } from './policies.js';
-import { ASKED_WITHIN_MS, RateLimiter, type RateVerdict } from './rate-limiter.js';
+import { rateLimited, type RatePolicies, type RatePolicy, type RateVerdict } from './policies.js';
+import { ASKED_WITHIN_MS, RateLimiter } from './rate-limiter.js';
 
 export const RATE_POLICIES = Symbol('RatePolicies');
 
@@ -39,8 +39,7 @@ export const RateLimited = (name: RatePolicy['name'], tokens: Tokens = 1) =>
 
 /**
  * Limits the requests of a workspace in one mode across its keys and tokens, and reports its quota in the headers of
- * draft-ietf-httpapi-ratelimit-headers. When the buckets do not answer in time, this process counts by itself: a caller's own
- * load must not lift its limit, and an outage of the database is reported by the following steps, which need it, too.
+ * draft-ietf-httpapi-ratelimit-headers. An outage of the database is reported by the following steps, which need it, too.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
