@@ -34,9 +34,6 @@ import {
 /** Private to this module; others see the port and the state of the connection. */
 const EVENT_STORE_DB = Symbol('EventStoreDb');
 
-/** How long an opened key of a reading is kept (ms): an erasure takes effect within this time in every process. */
-const OPENED_KEY_MS = 2_000;
-
 /** Connections, keys and clock of one process, available to every module. */
 @Global()
 @Module({})
@@ -62,10 +59,6 @@ export class PlatformModule implements OnApplicationShutdown {
     const audit = new AuditTrail(new AuditRecords(pool), systemClock, log, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const epochKeys = openEpochKeys(pool, ring, config);
-    const subjectKeys = new SubjectKeys(pool, epochKeys, {
-      clock: steadyClock,
-      milliseconds: OPENED_KEY_MS,
-    });
     const providers = [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: log },
@@ -109,7 +102,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: KeyRing, useValue: ring },
       { provide: EpochKeys, useValue: epochKeys },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
-      { provide: SubjectKeys, useValue: subjectKeys },
+      { provide: SubjectKeys, useValue: new SubjectKeys(pool, epochKeys) },
       { provide: AuditTrail, useValue: audit },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },
       AddressLimiter,

@@ -39,10 +39,6 @@ export class KeyRing implements WrappingKeys {
     return this.find(id);
   }
 
-  renew(): void {
-    // The keys of a process do not change.
-  }
-
   private find(id: string): Buffer {
     const found = this.keys.find((key) => key.id === id);
     if (!found) throw new SealBroken(`No encryption key named ${id} is configured`);

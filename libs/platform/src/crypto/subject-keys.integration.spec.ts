@@ -100,19 +100,6 @@ describe('SubjectKeys', () => {
     }
     expect((await keys.find(subject))!.open('input', sealed)).toEqual(SECRET);
   });
-
-  it('serve from memory for a bounded time, after which an erasure has taken effect', async () => {
-    let now = 1_000;
-    const caching = new SubjectKeys(pool, RING, { clock: { now: () => now }, milliseconds: 2_000 });
-    const subject = randomUUID();
-    await caching.create(subject, 'ws_1');
-    expect(await caching.find(subject)).not.toBeNull();
-    await pool.query('delete from platform.subject_key where subject_id = $1', [subject]);
-    now += 1_999;
-    expect(await caching.find(subject)).not.toBeNull();
-    now += 2;
-    expect(await caching.find(subject)).toBeNull();
-  });
 });
 
 const key = (id: string, byte: number) => ({ id, key: Buffer.alloc(32, byte) });
@@ -122,15 +109,20 @@ const CURRENT = new KeyRing([key('k2', 2)]);
 
 const counts = async () => Object.fromEntries(await countByKey(pool, SUBJECT_KEY_COLUMN));
 
-/** Seals something for each of this many new subjects. */
-const sealFor = (count: number, keys: SubjectKeys) =>
-  Promise.all(
-    Array.from({ length: count }, async () => {
-      const subject = randomUUID();
-      const sealed = (await keys.create(subject, 'ws_1')).seal('input', SECRET);
-      return { subject, sealed };
-    }),
-  );
+const sealOne = async (keys: SubjectKeys) => {
+  const subject = randomUUID();
+  const sealed = (await keys.create(subject, 'ws_1')).seal('input', SECRET);
+  return { subject, sealed };
+};
+/** Seals something for each of this many new subjects, a few at a time: a slow machine must not keep the last ones waiting. */
+const sealFor = async (count: number, keys: SubjectKeys) => {
+  const made: Awaited<ReturnType<typeof sealOne>>[] = [];
+  while (made.length < count) {
+    const some = Math.min(count - made.length, 20);
+    made.push(...(await Promise.all(Array.from({ length: some }, () => sealOne(keys)))));
+  }
+  return made;
+};
 
 describe('Rewrapping', () => {
   beforeAll(() => pool.query('truncate platform.subject_key'));

@@ -1,7 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { LRUCache } from 'lru-cache';
-import { steadyClock, type Clock } from '#event-sourcing/core/clock.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
 import { SealBroken, open, seal } from './sealing.js';
@@ -14,8 +12,6 @@ import {
   type WrappingKeys,
 } from './wrapping-keys.js';
 
-/** Maximum number of opened keys in memory. */
-const OPENED_KEYS = 10_000;
 /** Attempts: an epoch can end between wrapping a key and storing it, but the next one does not end at once. */
 const WRAPPINGS = 3;
 
@@ -37,38 +33,19 @@ interface WrappedKey {
   readonly wrapped: Buffer;
 }
 
-interface KeyToStore extends WrappedKey {
-  readonly lookup: Buffer | null;
-  /** The epoch of the wrapping key, if it has one. */
-  readonly epoch: string | null;
-  readonly fingerprint: Buffer | null;
-}
-
 /**
  * One data key per reading, wrapped by a key-encryption key and kept only in PostgreSQL. Nothing sealed with it opens
  * once either the row with all its copies in PostgreSQL's log and backups, or the key of the last epoch that wrapped
  * it, is gone. docs/operations.md says when that is.
  */
 export class SubjectKeys {
-  private readonly opened: LRUCache<string, SubjectKey>;
+  /** The keys that a page of a list shows are found in one statement. */
   private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
-  private readonly inserted = askedTogether((keys: readonly KeyToStore[]) => this.insert(keys));
 
-  /**
-   * @param cache how long an opened key is cached (ms); an erasure takes effect in this process within this time.
-   *   0 asks the database every time.
-   */
   constructor(
     private readonly pool: Pool,
     private readonly wrapping: WrappingKeys,
-    private readonly cache: { readonly clock: Clock; readonly milliseconds: number } = {
-      clock: steadyClock,
-      milliseconds: 0,
-    },
-  ) {
-    const forgetting = { ttl: cache.milliseconds, ttlResolution: 0, perf: cache.clock };
-    this.opened = new LRUCache({ max: OPENED_KEYS, ...forgetting });
-  }
+  ) {}
 
   /** Checks that a key could be made now, without making one. @throws KeysUnavailable */
   async ready(): Promise<void> {
@@ -88,13 +65,12 @@ export class SubjectKeys {
       const { id, key: wrappingKey, fingerprint } = await this.wrapping.current();
       const wrapped = withKeyId(id, seal(wrappingKey, wrapContext(subjectId, workspaceId), key));
       const epoch = fingerprint === null ? null : id;
-      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch, fingerprint, lookup });
+      const kept = await this.insert({ subjectId, workspaceId, wrapped }, epoch, fingerprint, lookup);
       if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
       const known = kept && (await this.usable(kept));
       if (known) return known;
       // Nothing opens it any more, so a new one replaces it.
       if (kept) await this.remove(kept);
-      else this.wrapping.renew();
     }
     throw new KeysUnavailable('The epochs of key-encryption keys end before a key can be stored');
   }
@@ -104,19 +80,13 @@ export class SubjectKeys {
    * @throws KeysUnavailable; KeyNotHeld when no key-encryption key of this process opens it
    */
   async find(subjectId: string): Promise<SubjectKey | null> {
-    const start = this.cache.clock.now();
-    const known = this.opened.get(subjectId);
-    if (known) return known;
     const row = await this.stored(subjectId);
-    const key = row && (await this.usable(row));
-    if (key && this.cache.milliseconds > 0) this.opened.set(subjectId, key, { start });
-    return key;
+    return row && this.usable(row);
   }
 
-  /** Destroys the key of a subject permanently; other processes forget their copies within their cache time. */
+  /** Destroys the key of a subject permanently. */
   async destroy(subjectId: string): Promise<void> {
     await this.pool.query('delete from platform.subject_key where subject_id = $1', [subjectId]);
-    this.opened.delete(subjectId);
   }
 
   /**
@@ -151,35 +121,30 @@ export class SubjectKeys {
     return subjectIds.map((subjectId) => byId.get(subjectId) ?? null);
   }
 
-  /** Returns for each the current key of its subject; `null` when its epoch has ended and it was not stored. */
-  private async insert(keys: readonly KeyToStore[]): Promise<readonly (WrappedKey | null)[]> {
+  /**
+   * @param epoch of the wrapping key, if it has one
+   * @returns the key that the subject has now; `null`: the epoch has ended, and nothing was stored
+   */
+  private async insert(
+    { subjectId, workspaceId, wrapped }: WrappedKey,
+    epoch: string | null,
+    fingerprint: Buffer | null,
+    lookup: Buffer | null,
+  ): Promise<WrappedKey | null> {
     const { rows } = await this.pool.query<WrappedKey>({
-      name: 'insert-subject-keys',
+      name: 'insert-subject-key',
       text: `insert into platform.subject_key as stored (subject_id, workspace_id, wrapped_key, lookups)
-             select distinct on (subject_id) subject_id, workspace_id, wrapped_key,
-                    nullif(array_remove(array_agg(lookup) over (partition by subject_id), null), '{}')
-             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::bytea[], $6::bytea[])
-               as new (subject_id, workspace_id, wrapped_key, epoch, fingerprint, lookup)
-             where epoch is null or exists (
+             select $1::uuid, $2, $3::bytea, case when $6::bytea is not null then array[$6::bytea] end
+             where $4::text is null or exists (
                select from platform.key_epoch
-               where key_epoch.epoch = new.epoch and key_epoch.fingerprint = new.fingerprint
-                 and ends_at > clock_timestamp() and destroyed_at is null)
-             order by subject_id
+               where epoch = $4 and fingerprint = $5 and ends_at > clock_timestamp() and destroyed_at is null)
              on conflict (subject_id) do update set created_at = now(),
                lookups = case when stored.lookups @> excluded.lookups then stored.lookups
                               else stored.lookups || excluded.lookups end
              returning subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped`,
-      values: [
-        keys.map(({ subjectId }) => subjectId),
-        keys.map(({ workspaceId }) => workspaceId),
-        keys.map(({ wrapped }) => wrapped),
-        keys.map(({ epoch }) => epoch),
-        keys.map(({ fingerprint }) => fingerprint),
-        keys.map(({ lookup }) => lookup),
-      ],
+      values: [subjectId, workspaceId, wrapped, epoch, fingerprint, lookup],
     });
-    const byId = new Map(rows.map((row) => [row.subjectId, row]));
-    return keys.map(({ subjectId }) => byId.get(subjectId) ?? null);
+    return rows[0] ?? null;
   }
 }
 

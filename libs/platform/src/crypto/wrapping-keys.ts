@@ -17,8 +17,6 @@ export interface WrappingKeys {
   current(): Promise<WrappingKey>;
   /** @throws KeyDestroyed, KeysUnavailable, or SealBroken for an unknown id */
   named(id: string): Promise<Buffer>;
-  /** Asks again which key wraps, because the database refused what the cached one had wrapped. */
-  renew(): void;
 }
 
 /** The keeper of the key-encryption keys is unreachable, or lacks a key that it should have. */

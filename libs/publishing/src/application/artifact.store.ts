@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { openPadded, paddedLength, sealPadded } from '#platform/padding/padding.js';
-import { askedTogether } from '#platform/postgres/asked-together.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/index.js';
 
@@ -42,12 +41,6 @@ interface Edition {
   readonly contentVersion: string;
 }
 
-interface Wanted {
-  readonly readingId: string;
-  readonly version: number;
-  readonly format: DocumentFormat;
-}
-
 interface SealedArtifact {
   readonly media_type: string;
   /** Base64: shorter and faster to decode than the hexadecimal that pg receives for bytea. */
@@ -65,16 +58,9 @@ const storedVersion = (rows: readonly SummaryRow[]): StoredVersion => ({
   contentVersion: rows[0]!.contentVersion,
 });
 
-/** Artifacts read in one statement, at most; each has up to 250 kB. */
-const READ_TOGETHER = 16;
-
 /** Published bytes, sealed with the reading's key. */
 @Injectable()
 export class ArtifactStore {
-  private readonly sealed = askedTogether((wanted: readonly Wanted[]) => this.read(wanted), {
-    most: READ_TOGETHER,
-  });
-
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     private readonly keys: SubjectKeys,
@@ -149,30 +135,20 @@ export class ArtifactStore {
 
   /** Returns `null` when its key was destroyed; `lost` when it is not stored although its key is there. */
   async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | 'lost' | null> {
-    const row = await this.sealed({ readingId, version, format });
+    const { rows } = await this.pool.query<SealedArtifact>({
+      name: 'artifact',
+      text: `select media_type, encode(sealed, 'base64') as sealed from publishing.artifact
+             where reading_id = $1 and version = $2 and format = $3`,
+      values: [readingId, version, format],
+    });
     const key = await this.keys.find(readingId);
     if (!key) return null;
+    const [row] = rows;
     if (!row) return 'lost';
     return {
       mediaType: row.media_type,
       bytes: openPadded(key, context(format, version), Buffer.from(row.sealed, 'base64')),
     };
-  }
-
-  private async read(wanted: readonly Wanted[]): Promise<readonly (SealedArtifact | null)[]> {
-    const { rows } = await this.pool.query<{ [K in keyof SealedArtifact]: SealedArtifact[K] | null }>({
-      name: 'artifacts',
-      text: `select media_type, encode(sealed, 'base64') as sealed
-             from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as wanted (reading_id, version, format, place)
-             left join publishing.artifact using (reading_id, version, format)
-             order by wanted.place`,
-      values: [
-        wanted.map(({ readingId }) => readingId),
-        wanted.map(({ version }) => version),
-        wanted.map(({ format }) => format),
-      ],
-    });
-    return rows.map((row) => (row.sealed === null ? null : (row as SealedArtifact)));
   }
 }
 

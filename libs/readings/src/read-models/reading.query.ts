@@ -112,10 +112,10 @@ const OWN_PROJECTION_POLL_MS = 15;
 
 @Injectable()
 export class ReadingQuery {
+  /** Each long poll looks at its row several times a second. */
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
   /** Readings that this process has answered from their streams with a status after `queued`. */
   private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
-  private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -257,17 +257,18 @@ export class ReadingQuery {
              from readings.reading where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
-    return inOrder(readingIds, rows.map(withInstants));
+    const byId = new Map(rows.map((row) => [row.reading_id, withInstants(row)]));
+    return readingIds.map((readingId) => byId.get(readingId) ?? null);
   }
 
-  private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
-    const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
-      name: 'results',
-      text: `select reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
-             from readings.result where reading_id = any($1::uuid[])`,
-      values: [readingIds],
+  private async resultRow(readingId: string): Promise<SealedResult | undefined> {
+    const { rows } = await this.pool.query<SealedResult>({
+      name: 'result',
+      text: `select workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
+             from readings.result where reading_id = $1`,
+      values: [readingId],
     });
-    return inOrder(readingIds, rows);
+    return rows[0];
   }
 
   /** While the row is missing, the stream's last event has the result, unless the reading was erased since. */
@@ -298,14 +299,6 @@ export class ReadingQuery {
     return folded;
   }
 }
-
-const inOrder = <R extends { reading_id: string }>(
-  readingIds: readonly string[],
-  rows: readonly R[],
-): readonly (R | null)[] => {
-  const byId = new Map(rows.map((row) => [row.reading_id, row]));
-  return readingIds.map((readingId) => byId.get(readingId) ?? null);
-};
 
 const withInstants = (row: Row): ShownRow =>
   Object.fromEntries(

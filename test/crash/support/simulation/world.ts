@@ -23,13 +23,10 @@ const RESTART_MS = 2_000;
 /** Events in a consumer's batch. */
 const BATCH = 6;
 const SAME_JOB_TWICE = 0.05;
-/** How long a process caches an opened key. */
-const KEYS_KEPT_MS = 2_000;
 const KEY = { id: 'sim', key: Buffer.alloc(32, 9), fingerprint: null };
 export const WRAPPING_KEYS: WrappingKeys = {
   current: async () => KEY,
   named: async () => KEY.key,
-  renew: () => undefined,
 };
 
 /** Two API and two worker processes on one event store and one database. Any of them may fail. */
@@ -99,10 +96,7 @@ export class World {
   }
 
   private keysOf(pool: Pool): SubjectKeys {
-    return new SubjectKeys(pool, WRAPPING_KEYS, {
-      clock: { now: () => this.scheduler.now },
-      milliseconds: KEYS_KEPT_MS,
-    });
+    return new SubjectKeys(pool, WRAPPING_KEYS);
   }
 
   private startWorker(life: Life, surroundings: Surroundings): void {

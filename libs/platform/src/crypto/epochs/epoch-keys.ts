@@ -35,9 +35,6 @@ export const openEpochKeys = (pool: Pool, ring: KeyRing, config: Config): EpochK
 export class EpochKeys implements WrappingKeys {
   private readonly rows: EpochRows;
   private readonly opened: LRUCache<string, Buffer | 'destroyed'>;
-  private wraps: { readonly key: WrappingKey; readonly until: number } | null = null;
-  private asking: Promise<WrappingKey> | null = null;
-  private hasNoEpochs = false;
 
   /** @param store the keeper of the keys; `null`: ENCRYPTION_KEYS wrap */
   constructor(
@@ -45,7 +42,7 @@ export class EpochKeys implements WrappingKeys {
     private readonly ring: KeyRing,
     readonly store: FileKeyStore | null,
     private readonly settings: EpochSettings,
-    private readonly steadyNow: () => number = () => performance.now(),
+    steadyNow: () => number = () => performance.now(),
   ) {
     this.rows = new EpochRows(pool);
     const perf = { now: steadyNow };
@@ -59,14 +56,25 @@ export class EpochKeys implements WrappingKeys {
     });
   }
 
+  /** The key of the current epoch, which begins if there is none. */
   async current(): Promise<WrappingKey> {
     if (this.store === null) {
-      await this.requireNoEpochs();
+      // A process that lacks KEY_DIRECTORY would wrap keys of readings with one that outlives them.
+      if (await this.rows.hasEpochs())
+        throw new KeysUnavailable(
+          'keys of epochs wrap the keys of readings, and KEY_DIRECTORY is not set here',
+        );
       return this.ring.current();
     }
-    if (this.wraps && this.wraps.until > this.steadyNow()) return this.wraps.key;
-    this.asking ??= this.ask().finally(() => (this.asking = null));
-    return this.asking;
+    for (let beginning = 0; beginning < BEGINNINGS; beginning += 1) {
+      const id = (await this.rows.current())?.epoch;
+      if (id !== undefined) {
+        const key = await this.named(id);
+        return { id, key, fingerprint: fingerprintOf(id, key) };
+      }
+      await this.begin(this.store);
+    }
+    throw new KeysUnavailable('Could not start an epoch of key-encryption keys; retry in a second');
   }
 
   async named(id: string): Promise<Buffer> {
@@ -75,10 +83,6 @@ export class EpochKeys implements WrappingKeys {
     const key = (await this.opened.fetch(id))!;
     if (key === 'destroyed') throw new KeyDestroyed(`The key of epoch ${id} was destroyed`);
     return key;
-  }
-
-  renew(): void {
-    this.wraps = null;
   }
 
   /** The id of the key that wraps now; `null` when it does not exist yet. Starts no epoch and opens no key. */
@@ -93,32 +97,6 @@ export class EpochKeys implements WrappingKeys {
     throw new KeysUnavailable(
       'The keys of epochs are in a folder that is not configured here: KEY_DIRECTORY',
     );
-  }
-
-  /** A process that lacks KEY_DIRECTORY would wrap keys of readings with one that outlives them. */
-  private async requireNoEpochs(): Promise<void> {
-    this.hasNoEpochs ||= !(await this.rows.hasEpochs());
-    if (!this.hasNoEpochs)
-      throw new KeysUnavailable(
-        'keys of epochs wrap the keys of readings, and KEY_DIRECTORY is not set here',
-      );
-  }
-
-  /** The key of the current epoch, which begins if there is none. */
-  private async ask(): Promise<WrappingKey> {
-    const askedAt = this.steadyNow();
-    for (let beginning = 0; beginning < BEGINNINGS; beginning += 1) {
-      const found = await this.rows.current();
-      if (found) {
-        const { epoch: id, remainingMs } = found;
-        const key = await this.named(id);
-        const until = askedAt + Math.min(remainingMs, this.settings.cacheMs);
-        this.wraps = { key: { id, key, fingerprint: fingerprintOf(id, key) }, until };
-        return this.wraps.key;
-      }
-      await this.begin(this.requireStore());
-    }
-    throw new KeysUnavailable('Could not start an epoch of key-encryption keys; retry in a second');
   }
 
   /** Any number of processes may start the same epoch at once: the store keeps one key, PostgreSQL one row. */

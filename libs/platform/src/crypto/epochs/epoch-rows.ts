@@ -44,11 +44,10 @@ export class EpochRows {
     return rows[0] ?? null;
   }
 
-  /** The epoch whose key wraps now, and its remaining time (ms). */
-  async current(): Promise<(EpochRow & { readonly remainingMs: number }) | null> {
-    const { rows } = await this.pool.query<EpochRow & { remainingMs: number }>(
-      `select ${COLUMNS}, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "remainingMs"
-       from platform.key_epoch
+  /** The epoch whose key wraps now. */
+  async current(): Promise<EpochRow | null> {
+    const { rows } = await this.pool.query<EpochRow>(
+      `select ${COLUMNS} from platform.key_epoch
        where provider = 'file' and ends_at > clock_timestamp() and destroyed_at is null
        order by started_at desc limit 1`,
     );

@@ -22,13 +22,19 @@ describe('EpochKeys', () => {
   });
 
   it('store no key under an epoch that has ended: the next one wraps it', async () => {
-    const [lagging, other] = [keysOf(), keysOf()];
-    const first = (await lagging.current()).id;
-    const next = await upkeepOf(other).advance();
-    expect((await lagging.current()).id).toBe(first);
-    const { subject, sealed } = await seal(lagging);
+    const keys = keysOf();
+    const former = await keys.current();
+    const next = await upkeepOf(keys).advance();
+    // As a request gets it that asked before the end, and stores its key afterwards.
+    const answers = [former];
+    const late = {
+      current: async () => answers.shift() ?? keys.current(),
+      named: (id: string) => keys.named(id),
+    };
+    const subject = randomUUID();
+    const made = await new SubjectKeys(epochs.pool, late).create(subject, 'ws_1');
     expect(await wrappedBy()).toEqual({ [next]: 1 });
-    expect((await find(subject, other))!.open('input', sealed)).toEqual(SECRET);
+    expect((await find(subject))!.open('input', made.seal('input', SECRET))).toEqual(SECRET);
   });
 
   it('open keys that ENCRYPTION_KEYS wrapped before epochs existed, and use ENCRYPTION_KEYS without an epoch', async () => {

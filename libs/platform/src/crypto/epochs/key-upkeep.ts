@@ -118,7 +118,6 @@ export class KeyUpkeep {
     if (keys.store === null) return (await keys.current()).id;
     await keys.current();
     await this.rows.end();
-    keys.renew();
     return (await keys.current()).id;
   }
 
