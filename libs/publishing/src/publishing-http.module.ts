@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PageCursors } from '#platform/http/page-cursor.js';
-import { LinkStore, LinkUse } from './application/links.js';
+import { LinkStore } from './application/links.js';
 import { RepublishDocumentController, ShowDocumentController } from './http/documents.js';
 import { LinksController } from './http/links.js';
 import { OpenLinkController } from './http/open-link.js';
@@ -19,6 +19,6 @@ export { schemaComponents } from './http/schemas.js';
     OpenLinkController,
     ShowSchemasController,
   ],
-  providers: [PublishedVersion, LinkStore, LinkUse, PageCursors],
+  providers: [PublishedVersion, LinkStore, PageCursors],
 })
 export class PublishingHttpModule {}

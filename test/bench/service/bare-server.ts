@@ -57,7 +57,7 @@ const guards = (): Provider[] => {
     new ApiKeyQuery(pool),
     systemClock,
     { DATABASE_URL: connectionString },
-    new KeyUse(pool, systemClock, { warn: () => undefined }),
+    new KeyUse(pool, systemClock),
     new RevokedKeys(),
     steadyClock,
   );

@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Pool, PoolClient } from 'pg';
-import type { Logger } from 'pino';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { forgetOlder } from '#platform/retention/rows.js';
-import { CLOCK, LOGGER } from '#platform/tokens.js';
-import { WrittenTogether } from '#platform/work/written-together.js';
+import { CLOCK } from '#platform/tokens.js';
 import { keyStands } from '#workspaces/contracts/index.js';
 import { type DocumentFormat, EndLinksMadeBy } from '../contracts/index.js';
 import type { TokenHash } from '../domain/link-token.js';
@@ -22,7 +20,7 @@ export interface DocumentLink {
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly revokedAt: string | null;
-  /** Answered reads; those of the last seconds may be missing. */
+  /** Answered reads. */
   readonly uses: number;
   readonly lastUsedAt: string | null;
 }
@@ -39,9 +37,6 @@ type Row = Omit<DocumentLink, 'createdAt' | 'expiresAt' | 'revokedAt' | 'uses' |
 
 const COLUMNS = `link_id as "linkId", reading_id as "readingId", workspace_id as "workspaceId", format, version,
   created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", uses, last_used_at as "lastUsedAt"`;
-
-/** Time and number of uses by link. */
-export type Uses = ReadonlyMap<string, { readonly count: number; readonly last: string }>;
 
 /** Expired links are kept, so that they are answered 410, and deleted this long after. */
 const KEPT_FOR = '30 days';
@@ -158,18 +153,12 @@ export class LinkStore {
     return rowCount ?? 0;
   }
 
-  async addUses(uses: Uses): Promise<void> {
+  /** Counts an answered read. */
+  async addUse(linkId: string, at: string): Promise<void> {
     await this.pool.query(
-      `update publishing.document_link as link
-       set uses = link.uses + fresh.uses, last_used_at = greatest(link.last_used_at, fresh.last_used_at)
-       from (select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
-               as fresh (link_id, uses, last_used_at)) as fresh
-       where link.link_id = fresh.link_id`,
-      [
-        [...uses.keys()],
-        [...uses.values()].map(({ count }) => count),
-        [...uses.values()].map(({ last }) => last),
-      ],
+      `update publishing.document_link
+       set uses = uses + 1, last_used_at = greatest(last_used_at, $2::timestamptz) where link_id = $1`,
+      [linkId, at],
     );
   }
 
@@ -187,48 +176,6 @@ const fromRow = (row: Row): DocumentLink => ({
   uses: Number(row.uses),
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
 });
-/** Most links whose uses wait to be written. Uses of further links are written at once. */
-const LINKS = 10_000;
-
-/** Counts the uses of links in memory, and adds them to their rows together. */
-@Injectable()
-export class LinkUse extends WrittenTogether<{ readonly count: number; readonly last: string }> {
-  constructor(
-    private readonly links: LinkStore,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) log: Pick<Logger, 'warn'>,
-  ) {
-    super('the uses of links', log);
-  }
-
-  /** Notes an answered read. Costs one map look-up. */
-  note(linkId: string): void {
-    const count = (this.waiting.get(linkId)?.count ?? 0) + 1;
-    this.waiting.set(linkId, { count, last: instant(this.clock.now()) });
-    if (this.waiting.size > LINKS) void this.write();
-  }
-
-  /** Adds what waits here to a link that is shown. */
-  withWaiting<
-    L extends { readonly linkId: string; readonly uses: number; readonly lastUsedAt: string | null },
-  >(link: L): L {
-    const waiting = this.waiting.get(link.linkId);
-    return waiting ? { ...link, uses: link.uses + waiting.count, lastUsedAt: waiting.last } : link;
-  }
-
-  protected override store(batch: Uses): Promise<void> {
-    return this.links.addUses(batch);
-  }
-
-  /** For the next write, as far as there is room. */
-  protected override takeBack(batch: Uses): void {
-    for (const [linkId, { count, last }] of batch) {
-      const fresh = this.waiting.get(linkId);
-      if (fresh) this.waiting.set(linkId, { count: count + fresh.count, last: fresh.last });
-      else if (this.waiting.size < LINKS) this.waiting.set(linkId, { count, last });
-    }
-  }
-}
 
 @CommandHandler(EndLinksMadeBy)
 export class EndLinksHandler implements ICommandHandler<EndLinksMadeBy> {

@@ -33,7 +33,6 @@ const controller = new LinksController(
   { require: async () => undefined } as never,
   links as never,
   {} as never,
-  {} as never,
   { now: () => now },
   { HOST: '127.0.0.1', PUBLIC_URL: 'https://api.example.com' },
 );

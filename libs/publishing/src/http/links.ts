@@ -35,7 +35,7 @@ import { seedOf } from '#platform/http/request-seed.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
-import { type DocumentLink, LinkStore, LinkUse } from '../application/links.js';
+import { type DocumentLink, LinkStore } from '../application/links.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/index.js';
 import { makeToken, SECRET_BYTES } from '../domain/link-token.js';
 import type { Config } from '../settings.js';
@@ -191,7 +191,6 @@ export class LinksController {
   constructor(
     private readonly version: PublishedVersion,
     private readonly links: LinkStore,
-    private readonly use: LinkUse,
     private readonly cursors: PageCursors,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'HOST' | 'PUBLIC_URL'>,
@@ -270,7 +269,7 @@ export class LinksController {
       ...scope,
     );
     const now = this.clock.now();
-    return { data: data.map((link) => linkView(this.use.withWaiting(link), now)), nextCursor };
+    return { data: data.map((link) => linkView(link, now)), nextCursor };
   }
 
   @Delete(':linkId')

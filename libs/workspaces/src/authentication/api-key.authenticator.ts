@@ -1,16 +1,14 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
 import type { Principal, RefusedKey } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import { Notifications } from '#platform/postgres/notifications.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
+import { CLOCK, CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
 import { addressKey } from '#platform/rate-limit/address.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
-import { WrittenTogether } from '#platform/work/written-together.js';
 import { isWithin } from '../contracts/networks.js';
 import { isHashOf, parseApiKey } from '../domain/api-key.js';
 import { API_KEY_REVOKED } from '../projections.js';
@@ -38,45 +36,33 @@ export class RevokedKeys {
 }
 
 const HOUR_MS = 3_600_000;
-/** Most keys whose hour is remembered, and most that wait to be written. Further keys are noted at their next use. */
+/** Most keys whose hour is remembered. */
 const KEYS = 10_000;
 
-/**
- * Records the hour in which each key was last used (milliseconds since the epoch). Each process writes a key once an
- * hour, many keys in one statement.
- */
+/** Records the hour in which each key was last used (milliseconds since the epoch). Each process writes a key once an hour. */
 @Injectable()
-export class KeyUse extends WrittenTogether<number> {
+export class KeyUse {
   private readonly known = new LRUCache<string, number>({ max: KEYS });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) log: Pick<Logger, 'warn'>,
-  ) {
-    super('the last uses of keys', log);
-  }
+  ) {}
 
-  /** Notes that a key was accepted. Costs one map look-up. */
+  /** Notes that a key was accepted. One that cannot be written is noted again at the key's next use. */
   note(keyId: string): void {
     const hour = Math.floor(this.clock.now() / HOUR_MS) * HOUR_MS;
-    if (this.known.get(keyId) === hour || this.waiting.size >= KEYS) return;
+    if (this.known.get(keyId) === hour) return;
     this.known.set(keyId, hour);
-    this.waiting.set(keyId, hour);
+    this.write(keyId, hour).catch(() => this.known.delete(keyId));
   }
 
-  protected override async store(batch: ReadonlyMap<string, number>): Promise<void> {
+  private async write(keyId: string, hour: number): Promise<void> {
     await this.pool.query(
-      `insert into workspaces.api_key_use as use (key_id, used_at)
-       select * from unnest($1::text[], $2::timestamptz[]) as fresh (key_id, used_at) order by key_id
+      `insert into workspaces.api_key_use as use (key_id, used_at) values ($1, $2)
        on conflict (key_id) do update set used_at = excluded.used_at where use.used_at < excluded.used_at`,
-      [[...batch.keys()], [...batch.values()].map((hour) => instant(hour))],
+      [keyId, instant(hour)],
     );
-  }
-
-  /** Nothing is lost: each key is noted again at its next use. */
-  protected override takeBack(batch: ReadonlyMap<string, number>): void {
-    for (const keyId of batch.keys()) this.known.delete(keyId);
   }
 }
 
