@@ -4,8 +4,6 @@ import type { Config } from '../config/settings.js';
 import { readGauge } from '../telemetry/process-metrics.js';
 
 const MEBIBYTE = 1024 * 1024;
-/** Minimum time between two looks at the disk (ms). */
-const FRESH_MS = 250;
 
 /** Bytes that a program without special rights can still write to the disk of a folder. */
 export const freeBytes = (folder: string): number => {
@@ -27,24 +25,12 @@ const freeIfReadable = (folder: string): number => {
  * finishes the work it has accepted. Without a folder, for stores on other machines, it counts as kept.
  */
 export class DiskReserve {
-  private readAt = -Infinity;
-  private kept = true;
-
-  constructor(
-    private readonly config: Pick<Config, 'DISK_FOLDER' | 'DISK_RESERVE_MIB'>,
-    private readonly steadyNow: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly config: Pick<Config, 'DISK_FOLDER' | 'DISK_RESERVE_MIB'>) {}
 
   /** A folder that cannot be read keeps nothing. */
   isKept(): boolean {
     const { DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve } = this.config;
-    if (folder === undefined) return true;
-    const now = this.steadyNow();
-    if (now - this.readAt >= FRESH_MS) {
-      this.readAt = now;
-      this.kept = freeIfReadable(folder) >= reserve * MEBIBYTE;
-    }
-    return this.kept;
+    return folder === undefined || freeIfReadable(folder) >= reserve * MEBIBYTE;
   }
 }
 
