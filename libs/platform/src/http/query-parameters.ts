@@ -1,4 +1,3 @@
-import { unescape } from 'node:querystring';
 import { invalidRequest, type FieldError, type Problem } from './problem.js';
 
 /** Maximum number of reported errors per request; a query can contain thousands. */
@@ -22,29 +21,17 @@ export const invalidParameter = (name: string, detail: string, code = 'invalid_v
  * @throws Problem unknown_parameter or validation_failed with every name at fault, 20 at most
  */
 export const checkParameters = (query: string, known: ReadonlyMap<string, boolean>): void => {
-  const seen = new Map<string, number>();
+  const seen = new Set<string>();
   const errors = new Map<string, FieldError>();
-  let count = 0;
-  for (let start = 0; start <= query.length && errors.size < MOST_ERRORS;) {
-    const end = query.indexOf('&', start);
-    const part = query.slice(start, end === -1 ? query.length : end);
-    start = end === -1 ? query.length + 1 : end + 1;
-    if (part === '') continue;
-    const name = nameOf(part);
-    count += 1;
-    seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const [place, name] of [...new URLSearchParams(query).keys()].entries()) {
     const mayRepeat = known.get(name);
+    const isBeyond = place >= MOST_PARAMETERS;
     if (mayRepeat === undefined) errors.set(name, unknown(name, known));
-    else if ((seen.get(name) !== 1 && !mayRepeat) || count > MOST_PARAMETERS) errors.set(name, twice(name));
-    if (count > MOST_PARAMETERS && errors.size > 0) break;
+    else if ((seen.has(name) && !mayRepeat) || isBeyond) errors.set(name, twice(name));
+    seen.add(name);
+    if (errors.size === MOST_ERRORS || (isBeyond && errors.size > 0)) break;
   }
   if (errors.size > 0) throw invalidRequest([...errors.values()]);
-};
-
-const nameOf = (part: string): string => {
-  const equals = part.indexOf('=');
-  const name = equals === -1 ? part : part.slice(0, equals);
-  return unescape(name.replaceAll('+', ' '));
 };
 
 /** Repeats what looks like a name, as for members of a body. Other text may be a misplaced value. */
