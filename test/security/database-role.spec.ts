@@ -202,32 +202,6 @@ describe('a database that an older version created as a superuser', () => {
     expect(await attempt(roles('old').DATABASE_URL, 'select from readings.reading')).toBe('done');
   });
 
-  it('revokes the application role’s rights to administer the server', async () => {
-    await as(postgres.databaseUrl, (client) =>
-      client.query('alter role app createdb createrole replication bypassrls'),
-    );
-    await ops(environment('old'), ['database', 'prepare']);
-    const pool = new pg.Pool({ connectionString: roles('old').DATABASE_URL, max: 1 });
-    expect(await roleStanding(pool, MODULES)).toMatchObject({ superuser: false, administrator: false });
-    await pool.end();
-  });
-
-  it('reports the rights that an administrator without superuser may not revoke', async () => {
-    await as(postgres.databaseUrl, async (client) => {
-      await client.query(`create role clerk login createrole createdb password 'p-clerk'`);
-      await client.query('grant own, app to clerk with admin option');
-      await client.query('alter database old owner to clerk');
-      await client.query('alter role app bypassrls');
-    });
-    const clerk = { role: 'clerk', password: 'p-clerk', database: 'old' };
-    const printed = await ops(
-      { ...environment('old'), DATABASE_ADMIN_URL: changed(postgres.databaseUrl, clerk) },
-      ['database', 'prepare'],
-    );
-    expect(printed).toContain('not permitted: alter role "app" with');
-    await as(postgres.databaseUrl, (client) => client.query('alter role app nobypassrls'));
-  });
-
   it('waits at most five seconds for a table in use, since all other statements would wait behind it', async () => {
     const { DATABASE_ADMIN_URL } = roles('old');
     await as(changed(DATABASE_ADMIN_URL, { database: 'old' }), async (client) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import pg from 'pg';
 import { z } from 'zod';
 import { readAddress } from '#event-sourcing/store/address.js';
-import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '#platform/postgres/prepare-database.js';
+import { prepareDatabase, UnusableRoles } from '#platform/postgres/prepare-database.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { OpsError, print } from '../output.js';
 import { readConnection } from '../session.js';
@@ -40,10 +40,7 @@ const addDatabaseCommands = (database: Command): void => {
       }
       const statements = await prepared(given.data, !dryRun);
       const sql = statements.map((statement) => `${statement};`).join('\n');
-      const refused = statements.filter((statement) => statement.startsWith(NOT_PERMITTED));
-      const text = dryRun
-        ? sql
-        : [`Prepared with ${statements.length} statements. Next: ops migrate`, ...refused].join('\n');
+      const text = dryRun ? sql : `Prepared with ${statements.length} statements. Next: ops migrate`;
       print(command, { dryRun, statements }, text);
     });
 };

@@ -27,8 +27,7 @@ interface Login {
  * They depend on the current state: in a prepared database, they only set the passwords again.
  * @param modules whose schemas the owner owns
  * @param carryOut whether to run them; otherwise nothing changes
- * @returns the statements in order, with passwords as SCRAM verifiers. An optional statement that only a superuser may
- *   run appears as a comment when it was refused
+ * @returns the statements in order, with passwords as SCRAM verifiers
  * @throws UnusableRoles when the URLs do not name three roles and one database, or objects are in use
  */
 export const prepareDatabase = async (
@@ -44,13 +43,12 @@ export const prepareDatabase = async (
   const done: string[] = [];
   const run = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
-      const refused = carryOut && !(await carriedOut(client, statement));
-      done.push(refused ? `${NOT_PERMITTED}${statement}` : statement);
+      if (carryOut) await carriedOut(client, statement);
+      done.push(statement);
     }
   };
   const { there, created } = await onServer(adminUrl, async (client) => {
     for (const login of [owner, application]) await run(client, await roleStatements(client, login));
-    await run(client, await lessenedStatements(client, application));
     const { rowCount } = await client.query('select from pg_database where datname = $1', [owner.database]);
     const isThere = rowCount === 1;
     await run(client, isThere ? [] : [`create database ${id(owner.database)} ${BYTE_ORDER}`]);
@@ -66,20 +64,14 @@ export const prepareDatabase = async (
   return done;
 };
 
-/** Prefix of a refused statement. */
-export const NOT_PERMITTED = '-- not permitted: ';
 /** A change of owner waits for current users of the table, and new users wait behind the change. */
 const LONGEST_LOCK_WAIT = '5s';
 
-/** @returns false when the administrator may not, and the statement is optional */
-const carriedOut = async (client: pg.Client, statement: string): Promise<boolean> => {
+const carriedOut = async (client: pg.Client, statement: string): Promise<void> => {
   try {
     await client.query(statement);
-    return true;
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === '42501' && statement.endsWith(LESSENED)) return false;
-    if (code === '55P03')
+    if ((error as { code?: string }).code === '55P03')
       throw new UnusableRoles(
         `In use for more than ${LONGEST_LOCK_WAIT}: ${statement}. Earlier statements stay applied: repeat the command, if necessary at a quieter time.`,
       );
@@ -139,18 +131,6 @@ const roleStatements = async (client: pg.Client, { role, password }: Login): Pro
   return [
     `create role ${id(role)} with login nosuperuser nocreatedb nocreaterole noreplication nobypassrls${secret}`,
   ];
-};
-
-const LESSENED = 'with nocreatedb nocreaterole noreplication nobypassrls';
-
-/** Revokes administrative rights from an existing role. */
-const lessenedStatements = async (client: pg.Client, { role }: Login): Promise<readonly string[]> => {
-  const { rowCount } = await client.query(
-    `select from pg_roles
-     where rolname = $1 and (rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)`,
-    [role],
-  );
-  return rowCount === 1 ? [`alter role ${id(role)} ${LESSENED}`] : [];
 };
 
 /** Only the owner may create schemas, and nobody else temporary tables. */
