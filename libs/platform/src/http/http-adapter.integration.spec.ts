@@ -98,3 +98,43 @@ it.each([
     expect(String(await once(socket, 'data'))).toContain('200 OK');
   }
 });
+
+it('Pipelined requests are answered one after the other, in their order', async () => {
+  const started: string[] = [];
+  const { open } = await serverOf((request, response) => {
+    started.push(request.url);
+    // The first would overtake no other if they ran side by side.
+    setTimeout(() => response.end(`${started.join('')}\n`), request.url === '/1' ? 50 : 0);
+  });
+  const { socket } = open();
+  let answers = '';
+  socket.on('data', (data) => (answers += data.toString()));
+  socket.write(['/1', '/2', '/3'].map((path) => REQUEST.replace('/ ', `${path} `)).join(''));
+  while (!answers.endsWith('/1/2/3\n')) await new Promise(setImmediate);
+  expect(answers.match(/^\/\S+$/gm)).toEqual(['/1', '/1/2', '/1/2/3']);
+});
+
+it('Of thousands of pipelined requests, only the first and those that may wait are started', async () => {
+  let started = 0;
+  const { open } = await serverOf((_, response) => {
+    started += 1;
+    setImmediate(() => response.end('ok'));
+  });
+  const { socket, closed } = open();
+  socket.write(REQUEST.repeat(3_000));
+  await closed;
+  expect(started).toBeLessThanOrEqual(1 + CONNECTION_LIMITS.waiting);
+});
+
+it('A request that waits on a connection is not started once its caller has left', async () => {
+  const started: string[] = [];
+  const { open } = await serverOf((request) => void started.push(request.url));
+  const { socket } = open();
+  socket.write(REQUEST + REQUEST.replace('/ ', '/second '));
+  while (started.length === 0) await new Promise(setImmediate);
+  socket.destroy();
+  const server = opened.server!;
+  while ((await connectionsOf(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise(setImmediate);
+  expect(started).toEqual(['/']);
+});
