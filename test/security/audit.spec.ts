@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '#platform/program-path.js';
-import { askCompanion } from '../support/companion.js';
 import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
@@ -226,13 +225,6 @@ describe('the operator’s terminal', () => {
       label: `label${NASTY}\n`,
     });
     const workspace = ['--workspace', service.customer.workspaceId];
-    const { eventStoreUrl } = service.stores;
-    await askCompanion('/credits', {
-      eventStoreUrl,
-      workspaceId: service.customer.workspaceId,
-      amount: 5,
-      reason: `reason${NASTY}`,
-    });
     await until(
       async () => (await countOf(`actor like 'user:ada%'`)).rows > 0,
       () => 'it is recorded',
@@ -241,11 +233,8 @@ describe('the operator’s terminal', () => {
     const commands: [args: string[], shows: string][] = [
       [['key', 'list', ...workspace], 'label'],
       [['key', 'list', ...workspace, '--json'], 'label'],
-      [['workspace', 'list'], 'name'],
       [['audit', ...workspace], 'user:ada'],
       [['streams', 'show', `workspace-${service.customer.workspaceId}`], 'label'],
-      [['streams', 'find', '--category', 'workspace'], 'user:ada'],
-      [['streams', 'show', `credits-${service.customer.workspaceId}`], 'reason'],
       [['audit', `--wrong${NASTY}`], 'wrong'],
     ];
     const printed: { args: readonly string[]; shows: string; text: string }[] = [];

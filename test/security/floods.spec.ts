@@ -154,27 +154,15 @@ describe('A probe', () => {
   });
 });
 
+/** libs/platform/src/rate-limit/address.spec.ts has the spellings. */
 describe('One address', () => {
-  const spelt = (forms: readonly string[]) => (n: number) => forms[n % forms.length]!;
-
-  it.each<[string, readonly string[]]>([
-    ['IPv4, also in IPv6', ['203.0.113.9', '::ffff:203.0.113.9', '::FFFF:cb00:7109']],
-    ['IPv4 with a port, as some proxies write it', ['203.0.113.10:4711', '203.0.113.10']],
-    [
-      'IPv6 in any spelling',
-      ['2001:db8:1:2::1', '2001:DB8:1:2:0:0:0:1', '2001:0db8:0001:0002::1', '[2001:db8:1:2::1]:443'],
-    ],
-    ['a network of /64', ['2001:db8:9:9::1', '2001:db8:9:9:ffff::2', '2001:db8:9:9:1:2:3:4']],
-    ['with a zone', ['fe80::1%eth0', 'fe80::1%1', 'fe80::1']],
-    ['text that is not an address: that of the proxy', ['unknown', '_hidden', 'x'.repeat(300), '']],
-  ])('counts as one in every spelling: %s', async (_, forms) => {
-    for (const asked of [
-      { path: '/nothing' },
-      { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
-    ]) {
-      const { refused, refilled } = await flood(asked, spelt(forms), 2 * BURST);
-      expect(refused).toBeGreaterThanOrEqual(BURST - refilled);
-    }
+  it.each([
+    ['a page', { path: '/nothing' }],
+    ['a route that takes a key', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
+  ])('counts as one in every spelling, at %s', async (_, asked) => {
+    const forms = ['2001:db8:1:2::1', '2001:DB8:1:2:0:0:0:1', '[2001:db8:1:2:ffff::2]:443'];
+    const { refused, refilled } = await flood(asked, (n) => forms[n % forms.length]!, 2 * BURST);
+    expect(refused).toBeGreaterThanOrEqual(BURST - refilled);
   });
 
   it('differs from an address in another /64', async () => {

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { addedToAppend } from '#event-sourcing/testing/tally.js';
-import { programPath } from '#platform/program-path.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
@@ -41,7 +37,6 @@ beforeAll(async () => {
   await putConsumersBack();
   await delay(500);
   atRest = await openCalls(stack.eventStoreUrl);
-  tell('at rest');
 });
 
 afterAll(async () => {
@@ -67,15 +62,6 @@ const putConsumersBack = async (): Promise<void> => {
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
   await pool.query('update event_sourcing.consumer set position = 0');
   await pool.end();
-};
-
-/** Prints memory figures in the long form. */
-const tell = (when: string): void => {
-  if (!isSoak) return;
-  const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${stack.pids().api}/status`, 'utf8'))?.[1];
-  void openCalls(stack.eventStoreUrl).then((open) =>
-    process.stderr.write(`${when}: ${Math.round(Number(rss) / 1024)} MiB resident, ${open} open calls\n`),
-  );
 };
 
 const expectRest = async (): Promise<void> => {
@@ -130,19 +116,17 @@ describe('no call stays open at the event store', () => {
     await inParallel(CALLS, checksOf);
     await untilStoresAnswer();
     await expectRest();
-    tell(`after ${CALLS} probes`);
   });
 
   it('after many partial reads of a history', async () => {
-    const answers: Record<string, number> = {};
+    let answered = 0;
     await inParallel(CALLS, async () => {
       const { status } = await customer.call('GET', `/api/v1/readings/${readingId}/events?limit=1`);
-      answers[status] = (answers[status] ?? 0) + 1;
+      if (status === 200) answered += 1;
     });
     // A busy machine may refuse one or two. A leak would refuse nearly all.
-    expect(answers[200]).toBeGreaterThan(CALLS * 0.9);
+    expect(answered).toBeGreaterThan(CALLS * 0.9);
     await expectRest();
-    tell(`after ${CALLS} histories (${JSON.stringify(answers)})`);
   });
 
   it('after many long polls and other requests that their callers abort', async () => {
@@ -154,24 +138,6 @@ describe('no call stays open at the event store', () => {
       '/readyz',
     ];
     await inParallel(CALLS, (n) => leave(paths[n % paths.length]!, n % 23, { prefer: 'wait=60' }));
-    await expectRest();
-    tell(`after ${CALLS} requests left`);
-  });
-
-  it('after aborted exports', async () => {
-    // Kills an operator's command while it reads the whole log.
-    for (let cut = 0; cut < Math.min(10, Math.ceil(CALLS / 100)); cut += 1) {
-      const program = programPath('ops');
-      const env = { ...process.env, DATA_DIR: stack.dataDir };
-      const command = spawn(process.execPath, [program, 'ledger', 'verify'], { env, stdio: 'ignore' });
-      const ended = once(command, 'exit');
-      await until(
-        async () => command.exitCode !== null || (await openCalls(stack.eventStoreUrl)) > atRest,
-        () => 'the command reads',
-      );
-      command.kill('SIGKILL');
-      await ended;
-    }
     await expectRest();
   });
 
@@ -202,6 +168,5 @@ describe('no call stays open at the event store', () => {
     );
     expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
     await expectRest();
-    tell(`after ${FREEZES} freezes`);
   });
 });

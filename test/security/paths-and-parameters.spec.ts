@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
-import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
+import { accepts, operations, requestOf } from '../support/described-requests.js';
 import { Integrator, untilHandled, untilServed } from '../support/integrator.js';
 import { sharedStack, type Stack } from '../support/index.js';
 
@@ -108,45 +108,9 @@ describe('An unknown query parameter', () => {
       { code: 'unknown_parameter', errors: [{ pointer: '?staus', code: 'unknown_parameter' }] },
     ]);
   });
-
-  it.each([
-    ['?staus=failed', ['?staus']],
-    ['?a=1&b=2&limit=3', ['?a', '?b']],
-    ['?limit[a]=1', ['?limit[a]']],
-    ['?limit[]=1', ['?limit[]']],
-    ['?__proto__=1&constructor=2', ['?__proto__', '?constructor']],
-    ['?Limit=1', ['?Limit']],
-    ['?' + 'limit=1&'.repeat(1_100) + 'staus=1', undefined],
-  ])('is refused on a list: %s', async (query, pointers) => {
-    const { status, body } = await customer.call<{ errors: { pointer: string }[] }>(
-      'GET',
-      `/api/v1/readings${query}`,
-    );
-    expect(status).toBe(400);
-    if (pointers) expect(body.errors.map(({ pointer }) => pointer)).toEqual(pointers);
-  });
-
-  it('is not repeated when it is not a valid name', async () => {
-    const answer = await customer.call('GET', `/api/v1/readings?${encodeURIComponent('Zoé Lefèvre')}=1`);
-    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.not.stringContaining('Zo')]);
-  });
-
-  it('is listed at most 20 times', async () => {
-    const query = Array.from({ length: 2_000 }, (_, n) => `p${n}`).join('&');
-    const { status, body } = await customer.call<{ errors: unknown[] }>('GET', `/api/v1/readings?${query}`);
-    expect([status, body.errors.length <= 20]).toEqual([400, true]);
-  });
 });
 
 describe('A known query parameter', () => {
-  const lists = operations.filter(
-    ({ method, parameters }) =>
-      method === 'GET' && parameters.map(resolved).some(({ name }) => name === 'limit'),
-  );
-  const ofKey = lists.filter((one) => accepts(one, 'apiKey'));
-
-  it('exists on several lists', () => expect(ofKey.length).toBeGreaterThan(4));
-
   it.each([
     ['/api/v1/readings?limit=1&limit=2', '?limit', 'duplicate_parameter'],
     ['/api/v1/readings?status=failed&status=queued', '?status', 'duplicate_parameter'],

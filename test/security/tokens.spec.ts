@@ -92,88 +92,30 @@ describe('A token of the portal', () => {
   });
 });
 
+/** One of each kind; libs/workspaces/src/authentication has the matrix. */
 const refused: readonly (readonly [string, () => string])[] = [
-  ['an empty token', () => ''],
-  ['text that is not a token', () => 'x'],
-  ['four parts', () => `${good()}.x`],
   ['too long', () => craftToken(EDDSA, claims({ pad: 'x'.repeat(9_000) }), ed.privateKey)],
-  [
-    'unsigned',
-    () => `${craftToken({ alg: 'none' }, claims(), ed.privateKey).split('.').slice(0, 2).join('.')}.`,
-  ],
   ['declared as unsigned', () => craftToken({ alg: 'none', kid: 'ed' }, claims(), ed.privateKey)],
-  [
-    'signed by a stranger under the id of a known key',
-    () => craftToken(EDDSA, claims(), stranger.privateKey),
-  ],
   [
     'signed by a stranger, with the stranger’s key in the header',
     () => craftToken({ ...EDDSA, jwk: stranger.jwk }, claims(), stranger.privateKey),
   ],
-  [
-    'with its own, right key in the header',
-    () => craftToken({ ...EDDSA, jwk: ed.jwk }, claims(), ed.privateKey),
-  ],
-  ['with a URL of its key', () => craftToken({ ...EDDSA, jku: portal.url }, claims(), ed.privateKey)],
-  ['with a certificate', () => craftToken({ ...EDDSA, x5c: ['MIIB'] }, claims(), ed.privateKey)],
-  ['with a URL of a certificate', () => craftToken({ ...EDDSA, x5u: portal.url }, claims(), ed.privateKey)],
-  [
-    'with an unsupported critical header',
-    () => craftToken({ ...EDDSA, crit: ['exp'] }, claims(), ed.privateKey),
-  ],
-  ['with an unencoded payload', () => craftToken({ ...EDDSA, b64: false }, claims(), ed.privateKey)],
-  ['of another type', () => craftToken({ ...EDDSA, typ: 'secevent+jwt' }, claims(), ed.privateKey)],
-  [
-    'whose kid is a path',
-    () => craftToken({ alg: 'EdDSA', kid: '../../etc/passwd' }, claims(), ed.privateKey),
-  ],
   ['whose kid is a query', () => craftToken({ alg: 'EdDSA', kid: "' or 1=1 --" }, claims(), ed.privateKey)],
-  [
-    'of an RSA key declared as Ed25519',
-    () => craftToken({ alg: 'EdDSA', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
-  ],
-  [
-    'of an Ed25519 key declared as RSA',
-    () => craftToken({ alg: 'RS256', kid: 'ed' }, claims(), ed.privateKey),
-  ],
-  [
-    'with a padding that is not allowed',
-    () => craftToken({ alg: 'PS256', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
-  ],
   [
     'signed with an RSA key of 1,024 bits',
     () => craftToken({ alg: 'RS256', kid: 'weak' }, claims(), weak.privateKey, 'sha256'),
   ],
-  ['of another issuer', () => craftToken(EDDSA, claims({ iss: 'https://evil.example' }), ed.privateKey)],
   ['for another audience', () => craftToken(EDDSA, claims({ aud: ['portal'] }), ed.privateKey)],
   ['that has expired', () => craftToken(EDDSA, claims({ exp: claims().iat - 60 }), ed.privateKey)],
-  ['that never expires', () => craftToken(EDDSA, claims({ exp: undefined }), ed.privateKey)],
-  ['that lives for a day', () => craftToken(EDDSA, claims({ exp: claims().iat + 86_400 }), ed.privateKey)],
-  ['that is not valid yet', () => craftToken(EDDSA, claims({ nbf: claims().iat + 60 }), ed.privateKey)],
-  ['without a workspace', () => craftToken(EDDSA, claims({ wid: undefined }), ed.privateKey)],
-  ['of several workspaces', () => craftToken(EDDSA, claims({ wid: [customer.workspaceId] }), ed.privateKey)],
-  ['without scopes', () => craftToken(EDDSA, claims({ scope: undefined }), ed.privateKey)],
-  [
-    'with a subject of terminal commands',
-    () => craftToken(EDDSA, claims({ sub: '\u001b[2Jroot' }), ed.privateKey),
-  ],
   [
     'with a subject that no database can store',
     () => craftToken(EDDSA, claims({ sub: 'a\u0000b' }), ed.privateKey),
   ],
 ];
 
-describe('A token', () => {
-  it.each(refused)('%s is refused like any other', async (_, token) => {
-    expect(await ask(token())).toEqual(await ask('garbage'));
-    expect(await statusOf(token())).toBe(401);
-  });
-
-  it('whose signature is used for other claims is refused', async () => {
-    const [head = '', , signature = ''] = good().split('.');
-    const foreign = Buffer.from(JSON.stringify(claims({ wid: other.workspaceId }))).toString('base64url');
-    expect(await statusOf(`${head}.${foreign}.${signature}`)).toBe(401);
-  });
+it.each(refused)('A token %s is refused like any other', async (_, token) => {
+  expect(await ask(token())).toEqual(await ask('garbage'));
+  expect(await statusOf(token())).toBe(401);
 });
 
 describe('A key of 1,024 bits', () => {
