@@ -42,9 +42,22 @@ describe('A request with an ambiguous end', () => {
       'a length and chunks',
       () => head('content-length: 5', 'transfer-encoding: chunked') + `0\r\n\r\n${SMUGGLED}`,
     ],
+    [
+      'chunks and a length',
+      () => head('transfer-encoding: chunked', 'content-length: 5') + `0\r\n\r\n${SMUGGLED}`,
+    ],
     ['two lengths', () => head('content-length: 2', 'content-length: 60') + `{}${SMUGGLED}`],
+    ['a list of lengths', () => head('content-length: 2, 60') + `{}${SMUGGLED}`],
+    ['a length with a sign', () => head('content-length: +2') + `{}${SMUGGLED}`],
+    ['a malformed length', () => head('content-length: 0x2') + `{}${SMUGGLED}`],
     ['an unknown coding', () => head('transfer-encoding: xchunked') + `0\r\n\r\n${SMUGGLED}`],
+    ['a coding after chunks', () => head('transfer-encoding: chunked, identity') + `0\r\n\r\n${SMUGGLED}`],
+    [
+      'a coding with a space before its colon',
+      () => head('transfer-encoding : chunked') + `0\r\n\r\n${SMUGGLED}`,
+    ],
     ['a coding on a folded line', () => head('transfer-encoding:\r\n chunked') + `0\r\n\r\n${SMUGGLED}`],
+    ['a folded line', () => head('x-a: b\r\n content-length: 60') + SMUGGLED],
     ['a NUL in a header', () => head('x-a: b\0content-length: 60') + SMUGGLED],
     [
       'lines that end with LF alone',
@@ -53,6 +66,10 @@ describe('A request with an ambiguous end', () => {
     [
       'a chunk whose extension ends a line',
       () => head('transfer-encoding: chunked') + `2;a\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+    ],
+    [
+      'a chunk longer than it says',
+      () => head('transfer-encoding: chunked') + `2\r\n{}}\r\n0\r\n\r\n${SMUGGLED}`,
     ],
     ['HTTP/2', () => `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${SMUGGLED}`],
   ])('%s is refused, and what follows it is ignored', async (_, bytes) => {
