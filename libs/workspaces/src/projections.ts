@@ -2,12 +2,8 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
-import { sql } from '#event-sourcing/projections/statement.js';
 import { view } from '#event-sourcing/projections/view.js';
 import { type WorkspaceEvent, workspaceEvents } from './contracts/index.js';
-
-/** The channel on which PostgreSQL notifies every API process of a revoked key's id. */
-export const API_KEY_REVOKED = 'api_key_revoked';
 
 interface WorkspaceRow {
   readonly workspace_id: string;
@@ -76,9 +72,6 @@ const workspaceProjection = defineProjection({
   name: 'workspaces.workspace.v1',
   catalogues: [workspaceEvents],
   views: [workspaces, apiKeys],
-  // The revoke command has usually notified the API processes already. A process killed in between has not.
-  effects: (event) =>
-    event.type === 'ApiKeyRevoked' ? [sql`select pg_notify(${API_KEY_REVOKED}, ${event.data.keyId})`] : [],
 });
 
 /** For the worker, which keeps them, and the operator, who may rebuild them. Loads no framework. */

@@ -11,7 +11,7 @@ import {
   RevokeApiKeyHandler,
   RotateApiKeyHandler,
 } from './application/api-keys.js';
-import { PORTAL_HANDLERS } from './application/portal-sessions.js';
+import { PORTAL_HANDLERS, PortalSessionQuery } from './application/portal-sessions.js';
 import {
   ChoosePaperHandler,
   ChooseWebhookContentHandler,
@@ -20,7 +20,7 @@ import {
   OpenWorkspaceHandler,
   WORKSPACE_EXECUTOR,
 } from './application/workspaces.js';
-import { ApiKeyAuthenticator, KeyUse, RevokedKeys } from './authentication/api-key.authenticator.js';
+import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
 import { ExamineIssuerKeysHandler } from './authentication/issuer-keys.js';
 import { ApiKeysController } from './http/api-keys.js';
@@ -38,7 +38,6 @@ import {
   providers: [
     { provide: WORKSPACE_EXECUTOR, useFactory: createWorkspaceExecutor, inject: [EVENT_STORE] },
     ApiKeyQuery,
-    RevokedKeys,
     ApiKeyIsKnownHandler,
     ListApiKeysHandler,
     ExamineIssuerKeysHandler,
@@ -54,7 +53,7 @@ import {
     ListWorkspacesHandler,
     ...PORTAL_HANDLERS,
   ],
-  exports: [ApiKeyQuery, RevokedKeys],
+  exports: [ApiKeyQuery],
 })
 export class WorkspacesModule {}
 
@@ -64,7 +63,7 @@ export class WorkspacesModule {}
   imports: [WorkspacesModule],
   controllers: [ApiKeysController, PortalSessionsController],
   providers: [
-    KeyUse,
+    PortalSessionQuery,
     PageCursors,
     ApiKeyAuthenticator,
     BearerAuthenticator,

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Body, Controller, Get, HttpCode, Module, Param, Post, type Provider } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, Reflector } from '@nestjs/core';
 import pg from 'pg';
-import { steadyClock, systemClock } from '#event-sourcing/core/clock.js';
+import { systemClock } from '#event-sourcing/core/clock.js';
 import { AuthGuard, ScopeGuard } from '#platform/auth/auth.guard.js';
 import { Accepts } from '#platform/auth/authentication.js';
 import { BodyPipe } from '#platform/http/body.pipe.js';
@@ -11,11 +11,7 @@ import { ratePolicies } from '#platform/rate-limit/policies.js';
 import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { CreateReadingDto } from '#readings/http/request-reading.js';
-import {
-  ApiKeyAuthenticator,
-  KeyUse,
-  RevokedKeys,
-} from '#workspaces/authentication/api-key.authenticator.js';
+import { ApiKeyAuthenticator } from '#workspaces/authentication/api-key.authenticator.js';
 import { ApiKeyQuery } from '#workspaces/read-models/queries.js';
 import { serve } from '../serve.js';
 
@@ -53,14 +49,7 @@ const guards = (): Provider[] => {
   const connectionString = process.env['DATABASE_URL'];
   if (connectionString === undefined) return [];
   const pool = new pg.Pool({ connectionString, max: 10 });
-  const keys = new ApiKeyAuthenticator(
-    new ApiKeyQuery(pool),
-    systemClock,
-    { DATABASE_URL: connectionString },
-    new KeyUse(pool, systemClock),
-    new RevokedKeys(),
-    steadyClock,
-  );
+  const keys = new ApiKeyAuthenticator(new ApiKeyQuery(pool), systemClock);
   const authenticator = {
     verifyApiKey: (key: string, from: string | null) => keys.verify(key, from),
     verifyBearer: () => Promise.resolve(null),

@@ -12,7 +12,6 @@ import { ORDINARY_SCOPES } from '#platform/auth/scopes.js';
 import { drawBytes } from '#platform/crypto/draw.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
-import { RevokedKeys } from '../authentication/api-key.authenticator.js';
 import {
   type ApiKeyTerms,
   FindExpiringKeys,
@@ -106,7 +105,6 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: ApiKeyQuery,
-    private readonly revoked: RevokedKeys,
   ) {}
 
   async execute({ keyId: previous, overlapSeconds, by, manager, ...named }: RotateApiKey) {
@@ -127,10 +125,7 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     const left = outcome.state.standing.get(previous);
     // The projection does this too, but may be late, parked or stopped. The end of a leaked key must not wait for it.
     if (left) await this.keys.shorten(previous, left.endsAt);
-    else {
-      this.revoked.add(previous);
-      await this.keys.close(previous, now);
-    }
+    else await this.keys.close(previous, now);
     return {
       outcome: 'rotated',
       keyId,
@@ -147,7 +142,6 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: ApiKeyQuery,
-    private readonly revoked: RevokedKeys,
   ) {}
 
   async execute({ keyId, reason, by, sees, ...named }: RevokeApiKey) {
@@ -166,7 +160,6 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
       const isOwn = row?.workspaceId === workspaceId && sees.includes(row.mode);
       return { outcome: isOwn && row.revokedAt ? 'already_revoked' : 'unknown_key' } as const;
     }
-    this.revoked.add(keyId);
     // The projection does this too, but may be late, parked or stopped. Revoking a leaked key must not wait for it.
     await this.keys.close(keyId, now);
     return { outcome: outcome.kind === 'accepted' ? 'revoked' : 'already_revoked' } as const;

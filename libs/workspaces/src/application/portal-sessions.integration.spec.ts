@@ -3,20 +3,14 @@ import pg from 'pg';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import {
-  EndPortalSession,
-  EnterPortal,
-  FindPortalSession,
-  ListPortalSessions,
-  OpenPortal,
-} from '../contracts/index.js';
+import { EndPortalSession, EnterPortal, FindPortalSession, OpenPortal } from '../contracts/index.js';
 import {
   EndPortalSessionHandler,
   EnterPortalHandler,
   FindPortalSessionHandler,
   OpenPortalHandler,
   MOST_OPEN,
-  ListPortalSessionsHandler,
+  PortalSessionQuery,
 } from './portal-sessions.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
@@ -68,8 +62,7 @@ const handlers = () => {
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
     end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
       ending.execute(new EndPortalSession(workspaceId, sees, sessionId)),
-    list: (sees: readonly Mode[]) =>
-      new ListPortalSessionsHandler(pool).execute(new ListPortalSessions(WORKSPACE, sees, 100, null)),
+    list: (sees: readonly Mode[]) => new PortalSessionQuery(pool).page(WORKSPACE, sees, 100, null),
   };
 };
 

@@ -1,4 +1,4 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
@@ -14,13 +14,11 @@ import {
   FindPortalSession,
   keyStands,
   LINK_SECONDS,
-  ListPortalSessions,
   LONGEST_SESSION_SECONDS,
   type OpenedPortal,
   OpenPortal,
   type PortalLanguage,
   type PortalSession,
-  type PortalSessionSummary,
 } from '../contracts/index.js';
 
 /** How long the workspace sees sessions that have ended. */
@@ -239,16 +237,36 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
   }
 }
 
-@QueryHandler(ListPortalSessions)
-export class ListPortalSessionsHandler implements IQueryHandler<ListPortalSessions> {
+/** A session as the workspace sees it. Instants are RFC 3339. */
+export interface PortalSessionSummary {
+  readonly sessionId: string;
+  /** As `apiKey:<keyId>` or `operator:ada`. */
+  readonly openedBy: string;
+  readonly scopes: readonly string[];
+  readonly modes: readonly Mode[];
+  readonly createdAt: string;
+  /** When its link was used; `null`: it was not. */
+  readonly startedAt: string | null;
+  readonly expiresAt: string;
+  /** When it was ended before its time. */
+  readonly endedAt: string | null;
+}
+
+@Injectable()
+export class PortalSessionQuery {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  async execute({
-    workspaceId,
-    sees,
-    limit,
-    after,
-  }: ListPortalSessions): Promise<readonly PortalSessionSummary[]> {
+  /**
+   * Sessions of a workspace, newest first, also those that have ended in the last 30 days.
+   * @param sees the modes of the caller: a session has one of them, or both, or is not shown
+   * @param after `createdAt` and `sessionId` of the last one of the page before; `null`: from the newest
+   */
+  async page(
+    workspaceId: string,
+    sees: readonly Mode[],
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly PortalSessionSummary[]> {
     const { rows } = await this.pool.query<
       Row & { opened_by: string; created_at: Date; started_at: Date | null; ended_at: Date | null }
     >(
@@ -278,5 +296,4 @@ export const PORTAL_HANDLERS = [
   FindPortalSessionHandler,
   AdjustPortalSessionHandler,
   EndPortalSessionHandler,
-  ListPortalSessionsHandler,
 ];

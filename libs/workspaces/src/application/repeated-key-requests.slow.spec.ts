@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UnansweredAppends } from '#event-sourcing/testing/unanswered-appends.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
-import { RevokedKeys } from '../authentication/api-key.authenticator.js';
 import {
   IssueApiKey,
   OpenWorkspace,
@@ -52,8 +51,8 @@ beforeEach(async () => {
   const opened = new OpenWorkspace('Atelier', ownRequest('operator:ada'));
   ({ workspaceId } = await new OpenWorkspaceHandler(executor, clock).execute(opened));
   issuing = new IssueApiKeyHandler(executor, clock);
-  rotating = new RotateApiKeyHandler(executor, clock, keys, new RevokedKeys());
-  revoking = new RevokeApiKeyHandler(executor, clock, keys, new RevokedKeys());
+  rotating = new RotateApiKeyHandler(executor, clock, keys);
+  revoking = new RevokeApiKeyHandler(executor, clock, keys);
 });
 
 describe('A request whose first attempt was done without an answer', () => {
@@ -107,7 +106,7 @@ it('A key that was revoked long ago is revoked again without an error, by its ro
   const row = { workspaceId, mode: 'live', revokedAt: new Date(now) };
   const known = { ...keys, find: async () => row } as unknown as ApiKeyQuery;
   const again = (sees: readonly Mode[], id = workspaceId) =>
-    new RevokeApiKeyHandler(createWorkspaceExecutor(store), clock, known, new RevokedKeys()).execute(
+    new RevokeApiKeyHandler(createWorkspaceExecutor(store), clock, known).execute(
       new RevokeApiKey('Ab3dE6gH', null, ownRequest('user:owner'), id, sees),
     );
   expect(await again(['live'])).toEqual({ outcome: 'already_revoked' });

@@ -159,9 +159,7 @@ export class RotateApiKey extends Command<RotatedKey | KeyRefusal> {
   }
 }
 
-/**
- * Revokes a key. It stops working at once in every process that reaches PostgreSQL, and within seconds in any other.
- */
+/** Revokes a key. It stops working at once. */
 export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoked' | 'unknown_key' }> {
   constructor(
     readonly keyId: string,
@@ -456,35 +454,6 @@ export class EndPortalSession extends Command<'ended' | 'unknown' | 'foreign'> {
     readonly workspaceId: string,
     readonly sees: readonly Mode[],
     readonly sessionId: string,
-  ) {
-    super();
-  }
-}
-
-/** A session as the workspace sees it. Instants are RFC 3339. */
-export interface PortalSessionSummary {
-  readonly sessionId: string;
-  /** As `apiKey:<keyId>` or `operator:ada`. */
-  readonly openedBy: string;
-  readonly scopes: readonly string[];
-  readonly modes: readonly Mode[];
-  readonly createdAt: string;
-  /** When its link was used; `null`: it was not. */
-  readonly startedAt: string | null;
-  readonly expiresAt: string;
-  /** When it was ended before its time. */
-  readonly endedAt: string | null;
-}
-
-/** Sessions of a workspace, newest first, also those that have ended in the last 30 days. */
-export class ListPortalSessions extends Query<readonly PortalSessionSummary[]> {
-  /** @param sees the modes of the caller: a session has one of them, or both, or is not shown */
-  constructor(
-    readonly workspaceId: string,
-    readonly sees: readonly Mode[],
-    readonly limit: number,
-    /** `createdAt` and `sessionId` of the last one of the page before; `null`: from the newest. */
-    readonly after: readonly string[] | null,
   ) {
     super();
   }

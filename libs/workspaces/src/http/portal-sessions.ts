@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsDefined, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import type { Request } from 'express';
@@ -16,17 +16,16 @@ import { type FieldError, Problem } from '#platform/http/problem.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { CONFIG } from '#platform/tokens.js';
+import { PortalSessionQuery, type PortalSessionSummary } from '../application/portal-sessions.js';
 import {
   EndPortalSession,
   isTimeZone,
-  ListPortalSessions,
   LONGEST_SESSION_SECONDS,
   LONGEST_TIME_ZONE,
   OpenPortal,
   PORTAL_LANGUAGES,
   type PortalAddress,
   type PortalLanguage,
-  type PortalSessionSummary,
   portalUrl,
 } from '../contracts/index.js';
 
@@ -37,13 +36,7 @@ const NAMED_SESSION = {
   example: EXAMPLE_ID,
 };
 
-interface OpenedPortalSession {
-  readonly sessionId: string;
-  readonly url?: string | undefined;
-  readonly urlExpiresAt: string;
-}
-
-const openedSessionSchema = apiSchema<OpenedPortalSession>(
+const openedSessionSchema = apiSchema(
   'OpenedPortalSession',
   z.object({
     sessionId: uuid().describe('Names the session; not a secret'),
@@ -238,7 +231,7 @@ const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void
 export class PortalSessionsController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
+    private readonly sessions: PortalSessionQuery,
     private readonly cursors: PageCursors,
     @Inject(CONFIG) private readonly config: PortalAddress,
   ) {}
@@ -254,11 +247,7 @@ export class PortalSessionsController {
   })
   @Answers(201, 'The session', openedSessionSchema)
   @Refuses('not_found')
-  async open(
-    @Body() body: OpenPortalSessionDto,
-    @Caller() caller: Principal,
-    @Req() request: Request,
-  ): Promise<OpenedPortalSession> {
+  async open(@Body() body: OpenPortalSessionDto, @Caller() caller: Principal, @Req() request: Request) {
     if (!this.config.PORTAL) throw new Problem('not_found', { detail: 'This service has no portal' });
     if (caller.authMode === 'session')
       throw new Problem('auth_mode_not_allowed', { detail: 'A session of the portal opens no other' });
@@ -297,9 +286,7 @@ export class PortalSessionsController {
   ) {
     const scope = ['portal-sessions', workspaceId, ...sees] as const;
     const page = this.cursors.read(limit, cursor, ...scope);
-    const rows = await this.queries.execute(
-      new ListPortalSessions(workspaceId, sees, page.limit + 1, page.after),
-    );
+    const rows = await this.sessions.page(workspaceId, sees, page.limit + 1, page.after);
     return this.cursors.page(
       rows,
       page.limit,

@@ -17,7 +17,6 @@ import {
   type WorkspaceSummary,
 } from '../contracts/index.js';
 import { type Network, readNetwork } from '../contracts/networks.js';
-import { API_KEY_REVOKED } from '../projections.js';
 
 export interface ApiKeyRow {
   readonly workspaceId: string;
@@ -29,6 +28,8 @@ export interface ApiKeyRow {
   readonly scopes: readonly string[];
   /** CIDR ranges that the key works from; none: everywhere. */
   readonly networks: readonly Network[];
+  /** The hour of its last use. */
+  readonly usedAt: Date | null;
 }
 
 @Injectable()
@@ -39,22 +40,27 @@ export class ApiKeyQuery {
     const { rows } = await this.pool.query<Omit<ApiKeyRow, 'networks'> & { networks: readonly string[] }>({
       name: 'api-key',
       text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt",
-                    mode, scopes, networks
-             from workspaces.api_key where key_id = $1`,
+                    mode, scopes, networks, used_at as "usedAt"
+             from workspaces.api_key left join workspaces.api_key_use using (key_id) where key_id = $1`,
       values: [keyId],
     });
     const [row] = rows;
     return row ? { ...row, networks: row.networks.map(stored) } : null;
   }
 
-  /**
-   * Ends a key whose revocation is in the log, and notifies every API process. @param at milliseconds since the epoch
-   */
+  /** Records the hour in which a key was used. @param hour milliseconds since the epoch */
+  async noteUse(keyId: string, hour: number): Promise<void> {
+    await this.pool.query(
+      `insert into workspaces.api_key_use as use (key_id, used_at) values ($1, $2)
+       on conflict (key_id) do update set used_at = excluded.used_at where use.used_at < excluded.used_at`,
+      [keyId, instant(hour)],
+    );
+  }
+
+  /** Ends a key whose revocation is in the log. @param at milliseconds since the epoch */
   async close(keyId: string, at: number): Promise<void> {
     await this.pool.query(
-      `with closed as (
-         update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null
-       ) select pg_notify('${API_KEY_REVOKED}', $1)`,
+      'update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null',
       [keyId, instant(at)],
     );
   }
