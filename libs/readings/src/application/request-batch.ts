@@ -58,8 +58,6 @@ export class RequestBatch extends Command<RequestBatchResult> {
     readonly items: readonly (ReadingRequest | null)[],
     readonly idempotencyKey: string | null,
     readonly by: RequestContext,
-    /** Stops a repeated request whose caller has gone. A first one continues: it is charged when it has its answer. */
-    readonly departed: AbortSignal | null = null,
   ) {
     super();
   }
@@ -115,10 +113,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
     if ('outcome' in decided) return decided;
     const { batch } = decided;
     if (batch.items !== items.length || batch.mode !== mode) return { outcome: 'different_request' };
-    // Nobody waits for the rest of a repeat whose caller has gone.
-    const stopped =
-      decided.held === null && command.departed ? AbortSignal.any([givenUp, command.departed]) : givenUp;
-    const accepted = await this.acceptAll(command, batchId, decided, stopped);
+    const accepted = await this.acceptAll(command, batchId, decided, givenUp);
     if (accepted === 'different_request') return { outcome: 'different_request' };
     return { outcome: decided.held === null ? 'replayed' : 'accepted', batchId, items: accepted };
   }

@@ -105,7 +105,7 @@ export interface ReadingsOfDay {
 
 /**
  * How many readings of a mode a workspace ordered on each day since an instant (RFC 3339), oldest first, without days
- * that have none. With many readings, an answer may be half a minute old.
+ * that have none.
  */
 export class CountReadings extends Query<readonly ReadingsOfDay[]> {
   constructor(

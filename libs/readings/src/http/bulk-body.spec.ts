@@ -10,11 +10,7 @@ const lines = Buffer.from(readings.map((one) => JSON.stringify(one)).join('\n'))
 
 const json = (all: readonly unknown[]) => Buffer.from(JSON.stringify({ mode: 'all', readings: all }));
 const checked = (body: Buffer, queryMode?: string) =>
-  checkReadings(
-    readBulk(body, queryMode !== undefined, queryMode).readings,
-    CreateReadingDto,
-    new AbortController().signal,
-  );
+  checkReadings(readBulk(body, queryMode !== undefined, queryMode).readings, CreateReadingDto);
 
 /** A refusal with this error among its own. */
 const refusal = (pointer: string, code: string) =>
@@ -41,13 +37,6 @@ describe('A bulk body', () => {
     isDone = true;
     expect(items.map((item) => item.checked instanceof CreateReadingDto)).toEqual(readings.map(() => true));
     expect(turns).toBeGreaterThanOrEqual(READINGS / 20);
-  });
-
-  it('is checked no further once its caller has left', async () => {
-    const departed = new AbortController();
-    setImmediate(() => departed.abort(new Error('gone')));
-    const { readings: sent } = readBulk(json(readings), false, undefined);
-    await expect(checkReadings(sent, CreateReadingDto, departed.signal)).rejects.toThrow('gone');
   });
 
   it('may have empty lines between its readings, and no millions of them', async () => {

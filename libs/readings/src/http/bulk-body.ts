@@ -182,13 +182,11 @@ const pipe = new BodyPipe();
 
 /**
  * Checks each reading of a bulk as the body of a request of its own, in turns with other work.
- * @param departed aborts when nobody waits for the answer
  * @throws Problem malformed_json when a reading in a JSON body is no JSON
  */
 export const checkReadings = async <T extends object>(
   readings: readonly SentReading[],
   metatype: new () => T,
-  departed: AbortSignal,
 ): Promise<readonly BulkItem<T>[]> => {
   const checked: BulkItem<T>[] = [];
   let since = performance.now();
@@ -197,7 +195,6 @@ export const checkReadings = async <T extends object>(
       await turn();
       since = performance.now();
     }
-    departed.throwIfAborted();
     const one = await check(json, metatype);
     // Of lines, each is a text of its own.
     if (line === null && one instanceof Problem && one.code === 'malformed_json') throw one;

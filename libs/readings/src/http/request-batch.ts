@@ -9,7 +9,6 @@ import { within } from '#platform/async/within.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { seesMode } from '#platform/auth/livemode.js';
 import { NDJSON, TakesLines } from '#platform/http/json-body.interceptor.js';
-import { departureOf } from '#platform/http/departure.js';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { apiSchema, count, instant, uuid } from '#platform/http/openapi/api-schema.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
@@ -40,7 +39,7 @@ import {
   refusalOfAll,
 } from './bulk-body.js';
 import { POLL_AFTER } from './reading.schemas.js';
-import { CreateReadingDto, inputOf, refusedAsAsked, unpaid } from './request-reading.js';
+import { CreateReadingDto, inputOf, refusedAsAsked, tooManyInFlight, unpaid } from './request-reading.js';
 
 const EXAMPLE_BATCH = '0d9b7c1e-2f64-8a35-9c1d-6e0f4b2a7d18';
 
@@ -245,17 +244,19 @@ export class BatchesController {
     const isLines = request.is(NDJSON) !== false;
     const body = request.body as Buffer | undefined;
     // Before it is read: to tell its readings apart has a cost of its own.
-    const byBytes = Math.ceil((body?.length ?? 1) / LARGEST_READING);
+    const byBytes = Math.max(1, Math.ceil((body?.length ?? 0) / LARGEST_READING));
     await this.charge(caller, byBytes - 1, response);
     const { mode, readings } = readBulk(body, isLines, queryMode);
+    const { workspaceId } = caller;
     const livemode = caller.mode === 'live';
     // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
-    const isRepeated = key !== null && (await this.batches.isRequested(caller.workspaceId, livemode, key));
-    const departed = departureOf(response);
+    const isRepeated = key !== null && (await this.batches.isRequested(workspaceId, livemode, key));
     const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
+    const byReadings = Math.max(readings.length - byBytes, 0);
+    const giveBack = () => this.count(caller, 1 - byBytes - byReadings, response);
     const answer = async (): Promise<BatchAnswer> => {
-      const checked = await checkReadings(readings, CreateReadingDto, departed);
+      const checked = await checkReadings(readings, CreateReadingDto);
       const items = checked.map((item) => refusedAsAsked(item, caller.mode));
       const refusal = mode === 'all' ? refusalOfAll(items) : null;
       if (refusal) throw refusal;
@@ -263,7 +264,7 @@ export class BatchesController {
         one instanceof Problem ? null : { ...requestedFields(one), input: inputOf(one) },
       );
       const result = await this.commands
-        .execute(new RequestBatch(caller.workspaceId, livemode, mode, requests, key, by, departed))
+        .execute(new RequestBatch(workspaceId, livemode, mode, requests, key, by))
         .catch(async (error: unknown) => {
           // The readings of a repeat are checked again, whatever becomes of it.
           if (!isRepeated) await giveBack();
@@ -285,23 +286,16 @@ export class BatchesController {
       const count = shown.filter(({ status }) => status === 'accepted').length;
       return { batchId, accepted: count, refused: shown.length - count, items: shown };
     };
-    const byReadings = Math.max(readings.length - byBytes, 0);
-    const giveBack = () => this.giveBack(caller, byBytes - 1 + byReadings, response);
     try {
       await this.charge(caller, byReadings, response);
       if (!isRepeated) return await answer();
-      return await this.repeats.run(`${caller.workspaceId}:${livemode}`, answer);
+      return await this.repeats.run(`${workspaceId}:${livemode}`, answer);
     } catch (error) {
-      if (!(error instanceof LineFull)) throw error;
-      throw later(
-        'Too many repeated bulk requests of the workspace are waiting: send them one after another',
-      );
+      throw error instanceof LineFull
+        ? later('Too many repeated bulk requests of the workspace are waiting: send them one after another')
+        : error;
     } finally {
-      for (const [index, admission] of admissions.entries()) {
-        const readingId = accepted[index];
-        if (readingId === undefined) this.inFlight.withdrawn(caller.workspaceId, livemode, admission);
-        else admission.readingId = readingId;
-      }
+      this.inFlight.ended(workspaceId, livemode, admissions, accepted);
     }
   }
 
@@ -334,16 +328,13 @@ export class BatchesController {
   }
 
   /** A bulk of n counts as n readings in flight, until those that are refused are known. */
-  private async admit(caller: Principal, wanted: number): Promise<readonly Admission[]> {
-    const { workspaceId, mode } = caller;
+  private async admit({ workspaceId, mode }: Principal, wanted: number): Promise<readonly Admission[]> {
+    const admissions = await this.inFlight.admit(workspaceId, mode === 'live', wanted);
+    if (admissions) return admissions;
     const limit = this.config.READINGS_IN_FLIGHT;
-    const admissions = await this.inFlight.admitMany(workspaceId, mode === 'live', limit, wanted);
-    if (admissions === null)
-      throw new Problem('rate_limited', {
-        detail: `The batch would exceed ${limit} readings that are queued or processing; send a smaller one, or wait`,
-        headers: { 'Retry-After': '10' },
-      });
-    return admissions;
+    throw tooManyInFlight(
+      `The batch would exceed ${limit} readings that are queued or processing; send a smaller one, or wait`,
+    );
   }
 
   /**
@@ -352,16 +343,13 @@ export class BatchesController {
    * @throws Problem when the buckets do not count them: a bulk that nobody counts would be free when they are slowest
    */
   private async charge(caller: Principal, tokens: number, response: Response): Promise<void> {
-    if (tokens > 0 && !(await this.count(caller, tokens, response)))
-      throw later('The readings of the bulk could not be counted in time');
+    if (await this.count(caller, tokens, response)) return;
+    throw later('The readings of the bulk could not be counted in time');
   }
 
-  /** The tokens of a bulk that has no answer, or the answer to one that arrived at the same time. */
-  private async giveBack(caller: Principal, tokens: number, response: Response): Promise<void> {
-    if (tokens > 0) await this.count(caller, -tokens, response);
-  }
-
+  /** @param tokens below 0: gives them back, those of a bulk without an answer, or answered as one at the same time */
   private async count(caller: Principal, tokens: number, response: Response): Promise<boolean> {
+    if (tokens === 0) return true;
     const { create } = this.policies;
     const verdict = await within(COUNTED_WITHIN_MS, this.limiter.charge(rateSubject(caller), create, tokens));
     if (verdict) response.set(rateHeaders(create, verdict));

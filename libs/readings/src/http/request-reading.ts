@@ -1,21 +1,9 @@
-import {
-  Body,
-  type CanActivate,
-  Controller,
-  type ExecutionContext,
-  Headers,
-  HttpCode,
-  Inject,
-  Injectable,
-  Post,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import { IsArray, IsDefined, IsIn, IsObject, isObject, IsString, ValidateNested } from 'class-validator';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Mode, RequestContext } from '#event-sourcing/core/request-context.js';
 import {
   canonicalGender,
@@ -25,8 +13,7 @@ import {
   type Locale,
   MAX_ELEMENTS,
 } from '#numerology/index.js';
-import { within } from '#platform/async/within.js';
-import { Accepts, Caller, type Principal, principalOf } from '#platform/auth/authentication.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { IfSentAndNotNull, required, stringType } from '#platform/http/body-rules.js';
 import type { SelfChecking } from '#platform/http/body.pipe.js';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
@@ -36,19 +23,18 @@ import { Requester } from '#platform/http/requester.js';
 import { toPointer } from '#platform/http/strict-json.js';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
-import { ASKED_WITHIN_MS } from '#platform/rate-limit/rate-limiter.js';
 import { isLonger } from '#platform/text/is-longer.js';
 import { printable } from '#platform/text/printable.js';
 import { CONFIG } from '#platform/tokens.js';
-import { RequestReading, type Unpaid } from '../application/request-reading.js';
-import { type ReadingInput, requestedFields } from '../domain/reading-view.js';
+import { RequestReading, type RequestReadingResult, type Unpaid } from '../application/request-reading.js';
+import { type ReadingInput, type ReadingView, requestedFields } from '../domain/reading-view.js';
 import {
   type AskedRefusal,
   TEST_OUTCOME,
   TEST_OUTCOMES_ALLOWED,
   testOutcomeOf,
 } from '../domain/test-outcome.js';
-import { type Admission, ReadingsInFlight } from '../read-models/in-flight.js';
+import { ReadingsInFlight } from '../read-models/in-flight.js';
 import type { Config } from '../settings.js';
 import type { BulkItem } from './bulk-body.js';
 import { POLL_AFTER, readingSchema } from './reading.schemas.js';
@@ -327,68 +313,9 @@ export const refusedAsAsked = <T extends { readonly metadata?: Readonly<Record<s
   }
 };
 
-/** Seconds after which some of a full pipeline will have been finished. */
-const RETRY_AFTER = '10';
-
-/** The id at the end of the path of a reading. */
-const READING = /[\da-f-]{36}$/;
-
-/** Refuses a workspace more readings while too many of its own are unfinished. Each mode has a count of its own. */
-@Injectable()
-export class InFlightGuard implements CanActivate {
-  constructor(
-    private readonly inFlight: ReadingsInFlight,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'READINGS_IN_FLIGHT'>,
-  ) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const caller = principalOf(http.getRequest<Request>());
-    const limit = this.config.READINGS_IN_FLIGHT;
-    const admitting = this.inFlight.admit(caller.workspaceId, caller.mode === 'live', limit);
-    // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
-    const answer = await within(
-      ASKED_WITHIN_MS,
-      admitting.then((admission) => ({ admission })),
-    );
-    if (!answer) {
-      this.withdrawWhenAdmitted(caller, admitting);
-      return true;
-    }
-    if (answer.admission) {
-      this.follow(caller, answer.admission, http.getResponse<Response>());
-      return true;
-    }
-    throw new Problem('rate_limited', {
-      detail: `${limit} readings are queued or processing; more are accepted when some have ended`,
-      headers: { 'Retry-After': RETRY_AFTER },
-    });
-  }
-
-  /** The request went on without its admission: what the count admits later counts for nobody. */
-  private withdrawWhenAdmitted(caller: Principal, admitting: Promise<Admission | null>): void {
-    admitting.then(
-      (admission) => admission && this.withdraw(caller, admission),
-      () => undefined,
-    );
-  }
-
-  /** An accepted reading counts until it has a row; anything else no longer. A caller may have left before. */
-  private follow(caller: Principal, admission: Admission, response: Response): void {
-    const end = (): void => {
-      const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
-      const readingId = READING.exec(String(response.getHeader('Location') ?? ''))?.[0];
-      if (isNew && readingId !== undefined) admission.readingId = readingId;
-      else this.withdraw(caller, admission);
-    };
-    if (response.closed) end();
-    else response.once('close', end);
-  }
-
-  private withdraw({ workspaceId, mode }: Principal, admission: Admission): void {
-    this.inFlight.withdrawn(workspaceId, mode === 'live', admission);
-  }
-}
+/** Too many readings of the workspace are unfinished. Ten seconds later, some of them will have ended. */
+export const tooManyInFlight = (detail: string): Problem =>
+  new Problem('rate_limited', { detail, headers: { 'Retry-After': '10' } });
 
 /** The problem of what cannot be paid. @param costs its subject, as `The reading costs` */
 export const unpaid = (refusal: Unpaid, costs: string): Problem => {
@@ -409,13 +336,16 @@ export const unpaid = (refusal: Unpaid, costs: string): Problem => {
 @Accepts({ apiKey: 'readings:write' })
 @ApiTags('Readings')
 export class RequestReadingController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly inFlight: ReadingsInFlight,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINGS_IN_FLIGHT'>,
+  ) {}
 
   @Post()
   @HttpCode(202)
   @RateLimited('create')
   @OwnIdempotency()
-  @UseGuards(InFlightGuard)
   @ApiOperation({
     operationId: 'createReading',
     summary: 'Create a reading',
@@ -440,29 +370,43 @@ export class RequestReadingController {
   ) {
     const refusal = askedRefusal(body.metadata, caller.mode);
     if (refusal) throw refusal;
-    const result = await this.commands.execute(
-      new RequestReading(
-        caller.workspaceId,
-        caller.mode === 'live',
-        { ...requestedFields(body), input: inputOf(body) },
-        readIdempotencyKey(idempotencyKey),
-        by,
-      ),
-    );
-    switch (result.outcome) {
-      case 'different_request':
-        throw new Problem('idempotency_key_reused');
-      case 'erased':
-        throw new Problem('reading_erased');
-      case 'billing_misconfigured':
-      case 'insufficient_credits':
-        throw unpaid(result, 'The reading costs');
-      case 'accepted':
-      case 'replayed':
-        response.set('Location', `/api/v1/readings/${result.reading.readingId}`);
-        if (result.reading.status !== 'failed') response.set('Retry-After', POLL_AFTER);
-        if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
-        return result.reading;
+    const { workspaceId, mode } = caller;
+    const livemode = mode === 'live';
+    const key = readIdempotencyKey(idempotencyKey);
+    const admissions = await this.inFlight.admit(workspaceId, livemode, 1);
+    if (!admissions) {
+      const limit = this.config.READINGS_IN_FLIGHT;
+      throw tooManyInFlight(
+        `${limit} readings are queued or processing; more are accepted when some have ended`,
+      );
+    }
+    const accepted: string[] = [];
+    try {
+      const requested = { ...requestedFields(body), input: inputOf(body) };
+      const request = new RequestReading(workspaceId, livemode, requested, key, by);
+      const result = await this.commands.execute(request);
+      if (result.outcome === 'accepted') accepted.push(result.reading.readingId);
+      return answerOf(result, response);
+    } finally {
+      this.inFlight.ended(workspaceId, livemode, admissions, accepted);
     }
   }
 }
+
+const answerOf = (result: RequestReadingResult, response: Response): ReadingView => {
+  switch (result.outcome) {
+    case 'different_request':
+      throw new Problem('idempotency_key_reused');
+    case 'erased':
+      throw new Problem('reading_erased');
+    case 'billing_misconfigured':
+    case 'insufficient_credits':
+      throw unpaid(result, 'The reading costs');
+    case 'accepted':
+    case 'replayed':
+      response.set('Location', `/api/v1/readings/${result.reading.readingId}`);
+      if (result.reading.status !== 'failed') response.set('Retry-After', POLL_AFTER);
+      if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
+      return result.reading;
+  }
+};

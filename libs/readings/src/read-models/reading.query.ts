@@ -3,7 +3,7 @@ import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Pool, QueryConfig } from 'pg';
-import { type Clock, instant } from '#event-sourcing/core/clock.js';
+import { instant } from '#event-sourcing/core/clock.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
@@ -14,7 +14,6 @@ import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { askedTogether } from '#platform/postgres/asked-together.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { STEADY_CLOCK } from '#platform/tokens.js';
 import { readingEvents } from '../contracts/events.js';
 import {
   AsksForRefusal,
@@ -368,40 +367,12 @@ export class AsksForRefusalHandler implements IQueryHandler<AsksForRefusal> {
   }
 }
 
-/** Counting looks at every reading of the time. Many are counted once in so many milliseconds, few each time. */
-const KEPT_MS = 30_000;
-const MANY = 5_000;
-const KEPT = 1_000;
-
 @QueryHandler(CountReadings)
 export class CountReadingsHandler implements IQueryHandler<CountReadings> {
-  private readonly counted = new LRUCache<string, { at: number; days: Promise<readonly ReadingsOfDay[]> }>({
-    max: KEPT,
-  });
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  constructor(
-    @Inject(POSTGRES) private readonly pool: Pool,
-    @Inject(STEADY_CLOCK) private readonly steady: Clock,
-  ) {}
-
-  execute({ workspaceId, livemode, since }: CountReadings): Promise<readonly ReadingsOfDay[]> {
-    const key = `${workspaceId} ${livemode} ${since}`;
-    const now = this.steady.now();
-    const known = this.counted.get(key);
-    if (known && now - known.at < KEPT_MS) return known.days;
-    const days = this.count(workspaceId, livemode, since);
-    this.counted.set(key, { at: now, days });
-    const forget = () => this.counted.delete(key);
-    days.then((found) => sumOf(found) < MANY && forget(), forget);
-    return days;
-  }
-
-  private async count(
-    workspaceId: string,
-    livemode: boolean,
-    since: string,
-  ): Promise<readonly ReadingsOfDay[]> {
-    const { rows } = await this.pool.query<{ day: string; readings: number }>(
+  async execute({ workspaceId, livemode, since }: CountReadings): Promise<readonly ReadingsOfDay[]> {
+    const { rows } = await this.pool.query<ReadingsOfDay>(
       `select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int as readings
        from readings.reading
        where workspace_id = $1 and ${livemode ? 'livemode' : 'not livemode'} and created_at >= $2
@@ -411,6 +382,3 @@ export class CountReadingsHandler implements IQueryHandler<CountReadings> {
     return rows;
   }
 }
-
-const sumOf = (days: readonly ReadingsOfDay[]): number =>
-  days.reduce((sum, { readings }) => sum + readings, 0);
