@@ -28,7 +28,6 @@ export const COLUMNS: Readonly<Record<string, string>> = {
     'is_bulk boolean, last_at timestamp with time zone, priority smallint, task text, workspace_id text',
   'platform.key_epoch':
     'announced_at timestamp with time zone, destroyed_at timestamp with time zone, emptied_at timestamp with time zone, ends_at timestamp with time zone, epoch text, fingerprint bytea, provider text, started_at timestamp with time zone',
-  'platform.key_sweep': 'created_at timestamp with time zone, single boolean, subject_id uuid',
   'platform.rate_bucket':
     'granted integer, policy text, refilled_at timestamp with time zone, subject text, tokens double precision',
   'platform.retention_progress':

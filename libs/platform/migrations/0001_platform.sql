@@ -22,13 +22,6 @@ create table platform.subject_key (
 create index subject_key_age on platform.subject_key (created_at, subject_id);
 create index subject_key_lookups on platform.subject_key using gin (lookups) where lookups is not null;
 
--- The progress of the search for keys without a reading.
-create table platform.key_sweep (
-  single      boolean primary key default true check (single),
-  created_at  timestamptz not null,
-  subject_id  uuid not null
-);
-
 -- Epochs of the key-encryption keys of readings: when each started and ended. The keys themselves are in a folder or in
 -- ENCRYPTION_KEYS, never here.
 create table platform.key_epoch (

@@ -27,7 +27,7 @@ import {
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
-import { KeySweep } from './application/sweep-keys.js';
+import { KEYS_SWEPT_EVERY_MS, KeySweep } from './application/sweep-keys.js';
 import { TestReadingSweep } from './application/erase-reading.js';
 import { ReadingsModule } from './readings.module.js';
 import { readingsProjections } from './projections.js';
@@ -85,7 +85,9 @@ export class ReadingsWorkerModule implements OnModuleInit {
     work.addLoop(
       rescueOverdue(pool, { kind: END_BATCH, overdue: UNWATCHED_BATCHES, jobOf: endBatchJobAgain }, log),
     );
-    work.addLoop(repeatedWork('readings.key-sweep', everyMs, (signal) => this.keySweep.sweep(signal), log));
+    work.addLoop(
+      repeatedWork('readings.key-sweep', KEYS_SWEPT_EVERY_MS, (signal) => this.keySweep.sweep(signal), log),
+    );
     work.addLoop(repeatedWork('readings.test-sweep', everyMs, (signal) => this.testSweep.sweep(signal), log));
   }
 }

@@ -233,7 +233,7 @@ export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>
   });
 
 /** Tables with rows that an unused installation has too. */
-const IN_UNUSED = new Set(['platform.key_sweep', 'platform.installation']);
+const IN_UNUSED = new Set(['platform.installation']);
 
 /** Tables of the service with rows. The job tables of an unused installation have some. */
 export const filledTables = (url: string): Promise<readonly string[]> =>

@@ -10,7 +10,6 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'event_sourcing.projection_version': 'versions of projection tables',
   'platform.subject_key': 'data keys of readings: deleting one erases what it sealed',
   'platform.key_epoch': 'when the keys that wrap them started and were destroyed; the keys are elsewhere',
-  'platform.key_sweep': 'position of the sweep for keys without a reading; may be lost',
   'platform.installation': 'which DIGEST_KEY this database is used with',
   'platform.heartbeat': 'workers that are alive',
   'platform.rate_bucket': 'token buckets; may be lost',
@@ -24,7 +23,6 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
 
 /** Those that may be made anew without rows, with what is lost then. */
 const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
-  'platform.key_sweep': 'nothing: the sweep starts again after a day',
   'platform.installation': 'nothing: the next process notes its DIGEST_KEY',
   'platform.heartbeat': 'nothing: workers write it again within seconds',
   'platform.rate_bucket': 'what callers have used of their rates',
