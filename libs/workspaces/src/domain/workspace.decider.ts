@@ -138,16 +138,15 @@ export interface Workspace {
   readonly open: boolean;
   /** Each key that is not revoked, by id. */
   readonly standing: ReadonlyMap<string, StandingKey>;
-  /** The modes of the keys revoked last, by id: the REMEMBERED before are in `revokedBefore`, older ones nowhere. */
+  /** The modes of the REMEMBERED keys revoked last, by id, oldest first. */
   readonly revoked: ReadonlyMap<string, Mode>;
-  readonly revokedBefore: ReadonlyMap<string, Mode>;
   readonly paper: Paper;
   readonly webhookContent: WebhookContent;
 }
 
 /**
- * Revoked keys that are remembered at least, and at most twice as many: 216 bytes each. To revoke so many takes a workspace
- * eight minutes at its rate, so repeats of a request find them. The row of a key stays, and revives no key.
+ * Revoked keys that are remembered: 216 bytes each. To revoke so many takes a workspace eight minutes at its rate, so
+ * repeats of a request find them. The row of a key stays, and revives no key.
  */
 const REMEMBERED = 1_000;
 
@@ -225,9 +224,9 @@ const rotate = (command: Rotate, state: Workspace): Decided => {
 };
 
 const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
-  const mode = state.standing.get(keyId)?.mode ?? revokedMode(state, keyId);
+  const mode = state.standing.get(keyId)?.mode ?? state.revoked.get(keyId);
   if (mode === undefined || !sees.includes(mode)) return reject('UnknownKey', { keyId });
-  return revokedMode(state, keyId)
+  return state.revoked.has(keyId)
     ? ignore('AlreadyRevoked')
     : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
 };
@@ -253,11 +252,8 @@ const issued = (
 
 const ownKeyEnded = (keyId: string | null) => reject('OwnKeyEnded', { keyId: keyId ?? '' });
 
-const revokedMode = ({ revoked, revokedBefore }: Workspace, keyId: string): Mode | undefined =>
-  revoked.get(keyId) ?? revokedBefore.get(keyId);
-
-const isIssued = (state: Workspace, keyId: string): boolean =>
-  state.standing.has(keyId) || revokedMode(state, keyId) !== undefined;
+const isIssued = ({ standing, revoked }: Workspace, keyId: string): boolean =>
+  standing.has(keyId) || revoked.has(keyId);
 
 const activeKey = ({ standing }: Workspace, keyId: string, now: number): StandingKey | undefined => {
   const key = standing.get(keyId);
@@ -289,7 +285,7 @@ const without = <V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<strin
 };
 
 const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
-  const { standing, revoked, revokedBefore } = state;
+  const { standing, revoked } = state;
   switch (event.type) {
     case 'WorkspaceOpened':
       return { ...state, open: true };
@@ -308,13 +304,8 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
     case 'ApiKeyRevoked': {
       const { keyId } = event.data;
       const mode = standing.get(keyId)?.mode ?? 'live';
-      const isTurn = revoked.size >= REMEMBERED;
-      return {
-        ...state,
-        standing: without(standing, keyId),
-        revoked: added(isTurn ? new Map<string, Mode>() : revoked, keyId, mode),
-        revokedBefore: isTurn ? revoked : revokedBefore,
-      };
+      const remembered = [...revoked, [keyId, mode] as const].slice(-REMEMBERED);
+      return { ...state, standing: without(standing, keyId), revoked: new Map(remembered) };
     }
     case 'PaperChosen':
       return { ...state, paper: event.data.paper };
@@ -330,7 +321,6 @@ export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspa
     open: false,
     standing: new Map(),
     revoked: new Map(),
-    revokedBefore: new Map(),
     paper: 'by-locale',
     webhookContent: { externalId: true, lowCreditsPercent: LOW_CREDITS_PERCENT },
   },
