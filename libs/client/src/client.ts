@@ -6,12 +6,14 @@ import type {
   IssueApiKey,
   IssuedApiKey,
   Notice,
+  OpenedPortalSession,
+  OpenPortalSession,
+  PortalSession,
   PublicEvent,
   RotateApiKey,
   RotatedApiKey,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
-import { Portal } from './portal.js';
 import { Readings } from './readings.js';
 import { Transport, type CallOptions, type ClientOptions, type PostOptions } from './transport.js';
 import { Webhooks } from './webhooks.js';
@@ -128,5 +130,33 @@ export class Keys {
 
   revoke(keyId: string, options: CallOptions = {}): Promise<void> {
     return this.transport.delete(`/api/v1/keys/${encodeURIComponent(keyId)}`, options);
+  }
+}
+
+const SESSIONS = '/api/v1/portal/sessions';
+
+/** Sessions of the workspace portal. Requires an API key with the scope `portal:write`. */
+export class Portal {
+  constructor(private readonly transport: Transport) {}
+
+  /**
+   * Opens a session: send the person's browser to `url`, which works once within 60 seconds. It is missing from the answer
+   * to a repeated request with your own key.
+   */
+  open(
+    body: Pick<OpenPortalSession, 'scopes'> & Partial<OpenPortalSession>,
+    options: PostOptions = {},
+  ): Promise<OpenedPortalSession> {
+    return this.transport.post(SESSIONS, body, options);
+  }
+
+  /** The sessions of the workspace, newest first, without their links. */
+  list(options: PageOptions = {}): AsyncGenerator<PortalSession> {
+    return everything(this.transport, SESSIONS, { ...options });
+  }
+
+  /** Ends a session before its time. */
+  end(sessionId: string, options: CallOptions = {}): Promise<void> {
+    return this.transport.delete(`${SESSIONS}/${encodeURIComponent(sessionId)}`, options);
   }
 }

@@ -1,6 +1,7 @@
 export {
   Events,
   Keys,
+  Portal,
   ReadingServiceClient,
   type EventFilter,
   type NoticeFilter,
@@ -8,7 +9,6 @@ export {
 } from './client.js';
 export type { Page, PageOptions } from './pages.js';
 export { ProblemError, ServiceUnreachable, StillUnderWay, type AnyProblem } from './problem-error.js';
-export { Portal } from './portal.js';
 export {
   Readings,
   type DocumentFormat,

@@ -24,11 +24,8 @@ export interface Formats {
 }
 
 const MINUTE_MS = 60_000;
-const made = new Map<string, Formats>();
-/** People use few zones. A row that names others may not fill the memory. */
-const MOST = 100;
 
-const make = (language: PortalLanguage, timeZone: string): Formats => {
+export const formatsOf = (language: PortalLanguage, timeZone: string): Formats => {
   const locale = LOCALES[language];
   const number = new Intl.NumberFormat(locale);
   const days = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });
@@ -56,14 +53,4 @@ const make = (language: PortalLanguage, timeZone: string): Formats => {
     days: (count) => days.format(count),
     utc: (instant) => `${instant.slice(0, 19).replace('T', ' ')} UTC`,
   };
-};
-
-export const formatsOf = (language: PortalLanguage, timeZone: string): Formats => {
-  const key = `${language} ${timeZone}`;
-  const known = made.get(key);
-  if (known) return known;
-  if (made.size >= MOST) made.clear();
-  const formats = make(language, timeZone);
-  made.set(key, formats);
-  return formats;
 };
