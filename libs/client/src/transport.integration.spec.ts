@@ -2,13 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  ProblemError,
-  ReadingServiceClient,
-  ServiceUnreachable,
-  StillUnderWay,
-  type ClientOptions,
-} from './index.js';
+import { ProblemError, ReadingServiceClient, ServiceUnreachable, type ClientOptions } from './index.js';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -213,22 +207,6 @@ describe('The client', () => {
     expect(await failureOf(never.webhooks.delete('we_1'))).toMatchObject({ code: 'webhook_not_found' });
   });
 
-  it('rotates the secret of a new endpoint if the response with it was lost', async () => {
-    const client = await service(
-      noAnswer,
-      json(201, { endpointId: 'we_1' }),
-      json(200, { endpointId: 'we_1', signingSecret: 'whsec_2' }),
-    );
-    expect(await client.webhooks.create({ url: 'https://x.example' })).toMatchObject({
-      signingSecret: 'whsec_2',
-    });
-    expect(requests.map(({ url }) => url)).toEqual([
-      '/api/v1/webhooks',
-      '/api/v1/webhooks',
-      '/api/v1/webhooks/we_1/rotate-secret',
-    ]);
-  });
-
   it('keeps the old secret valid when a caller repeats a creation with its own key', async () => {
     const client = await service(
       json(201, { endpointId: 'we_1' }),
@@ -255,25 +233,6 @@ describe('The client', () => {
       '/api/v1/readings?status=completed&limit=2',
       '/api/v1/readings?status=completed&limit=2&cursor=c',
     ]);
-  });
-
-  it('waits for publication with held requests', async () => {
-    const reading = (status: string, available: boolean) =>
-      json(200, { status, erasedAt: null, document: { available } });
-    const client = await service(
-      reading('queued', false),
-      reading('completed', false),
-      reading('completed', true),
-    );
-    expect(await client.readings.waitUntilDone('r')).toMatchObject({ document: { available: true } });
-    expect(sent('prefer')).toEqual(['wait=20', 'wait=20', 'wait=20']);
-  });
-
-  it('stops waiting on a timeout', async () => {
-    const queued = { status: 'queued', erasedAt: null, document: { available: false } };
-    const client = await service(json(200, queued));
-    const failure = await failureOf(client.readings.waitUntilDone('r', { timeoutMs: 50 }));
-    expect(failure).toBeInstanceOf(StillUnderWay);
   });
 
   it('calls a token function before each request', async () => {
@@ -361,13 +320,5 @@ describe('An aborted call rejects with the reason of its signal', () => {
     const client = await serviceWith({ longestPauseMs: 30_000 }, refused);
     expect(await failureOf(client.credits({ signal: controller.signal }))).toBe(reason);
     expect(requests).toHaveLength(1);
-  });
-
-  it('in the pause between two looks at a reading', async () => {
-    const completed = { status: 'completed', erasedAt: null, document: { available: false } };
-    const client = await service(json(200, completed));
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(reason), 100);
-    expect(await failureOf(client.readings.waitUntilDone('r', { signal: controller.signal }))).toBe(reason);
   });
 });
