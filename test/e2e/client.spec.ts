@@ -53,15 +53,6 @@ describe('The client, on a running service', () => {
     expect(await service.credits()).toMatchObject({ available: 180, reserved: 0 });
   });
 
-  it('creates one reading per key, and throws what the service refuses', async () => {
-    const ordered = { idempotencyKey: 'order-4711' };
-    const first = await service.readings.create(order, ordered);
-    expect((await service.readings.create(order, ordered)).readingId).toBe(first.readingId);
-    const changed = service.readings.create(person('Ada') as CreateReading, ordered);
-    await expect(changed).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
-    await expect(changed).rejects.toBeInstanceOf(ProblemError);
-  });
-
   it('manages webhook endpoints and their deliveries', async () => {
     const { webhooks } = service;
     const { endpointId, signingSecret } = await webhooks.create({ url: receiver.url });

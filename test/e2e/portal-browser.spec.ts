@@ -40,17 +40,11 @@ describeInBrowser('a person in a browser', () => {
       ({ press, follow, field, reads, heading, secret, save, to } = handOf(page, texts));
     });
 
-    it('comes in by a link that works once', async () => {
+    it('reads what to do first in a new workspace', async () => {
       await heading(texts.overview.title);
-      const link = await linkTo(stack, customer.workspaceId, '--language', language);
-      const first = await browsers.person(stack.baseUrl, { language });
-      await enter(first.page, link);
-      const second = await browsers.person(stack.baseUrl, { language });
-      expect((await second.page.goto(link))?.status()).toBe(410);
-      await second.page.getByText(texts.linkEnded.title).first().waitFor();
+      await reads(texts.overview.stepWebhook);
     });
 
-    it('reads what to do first in a new workspace', () => reads(texts.overview.stepWebhook));
     it('orders a reading and sees it come, on a page that looks again by itself', async () => {
       await page.goto('/portal/readings/new');
       await field(texts.newReading.firstNames).fill('Zoé, Anne');
@@ -197,13 +191,6 @@ describeInBrowser('a person in a browser', () => {
       expect(receiver.received.slice(before).every(({ verified }) => verified)).toBe(true);
     });
 
-    it('filters deliveries', async () => {
-      await page.goto(endpoint);
-      await field(texts.deliveries.status).selectOption('exhausted');
-      await press(texts.filter);
-      await reads(texts.nothingFound);
-    });
-
     it('reads the newest events, and one of them', async () => {
       await to('events');
       await page.getByRole('table').getByRole('link').first().click();
@@ -240,17 +227,6 @@ describeInBrowser('a person in a browser', () => {
     it('saves the statement as PDF, in the language of the session', async () => {
       const { bytes } = await save(texts.statement.pdf);
       expect(readPdf(bytes).text).toContain(texts.movements.CreditsCaptured);
-    });
-
-    it('sees test readings in test mode alone', async () => {
-      await press(texts.toTestMode);
-      await reads(texts.testMode);
-      await to('readings');
-      // Of the trial.
-      await page.getByRole('table').getByRole('link').first().waitFor();
-      expect(await page.content()).not.toContain(reading);
-      await press(texts.toLiveMode);
-      await page.getByText(texts.testMode).waitFor({ state: 'detached' });
     });
 
     it('erases a reading after typing what is asked', async () => {
@@ -474,41 +450,6 @@ describeInBrowser('a person in a browser', () => {
       await tabTo(texts.newReading.submit);
       await page.keyboard.press('Enter');
       await page.getByText(texts.done.ordered).waitFor();
-    });
-
-    it('refuses a form that a page elsewhere sends', async () => {
-      const { page } = await signedIn(browsers, stack, customer.workspaceId);
-      await page.route('http://elsewhere.example/', (route) =>
-        route.fulfill({
-          contentType: 'text/html',
-          body: `<form method="post" action="${stack.baseUrl}/portal/mode"><input name="mode" value="test"><button>Go</button></form>`,
-        }),
-      );
-      await page.goto('http://elsewhere.example/');
-      await page.getByRole('button').click();
-      await page.getByText(texts.foreignForm.title).first().waitFor();
-      await page.goto('/portal');
-      expect(await page.getByText(texts.testMode).count()).toBe(0);
-    });
-
-    it('does its work once when a form is sent twice', async () => {
-      const visitor = await PortalVisitor.signedIn(stack, customer.workspaceId);
-      const before = (await visitor.get('/portal/webhooks')).text.split('/portal/webhooks/we_').length;
-      const form = {
-        action: 'create',
-        key: '6a1f4f0e-6d3c-4a55-9d42-1f2b8f9a7e11',
-        url: receiver.url,
-        events: 'reading.completed',
-      };
-      const [first, second] = [
-        await visitor.post('/portal/webhooks/new', form),
-        await visitor.post('/portal/webhooks/new', form),
-      ];
-      expect([first.text.includes('whsec_'), second.text.includes('whsec_')]).toEqual([true, false]);
-      expect(second.text).toContain(texts.newEndpoint.secretLost);
-      await untilHandled(stack);
-      const after = (await visitor.get('/portal/webhooks')).text.split('/portal/webhooks/we_').length;
-      expect(after - before).toBe(1);
     });
 
     it('keeps names of any direction to themselves', async () => {

@@ -28,29 +28,11 @@ describe('a network', () => {
   });
 
   it.each([
-    ['an empty text', ''],
-    ['a name', 'office.example'],
-    ['a network with an address of its inside', '203.0.113.7/24'],
-    ['an IPv6 network with an address of its inside', '2001:db8::1/64'],
-    ['a prefix that is too long', '203.0.113.0/33'],
-    ['an IPv6 prefix that is too long', '2001:db8::/129'],
-    ['a negative prefix', '203.0.113.0/-1'],
-    ['a prefix with a leading zero', '203.0.113.0/024'],
-    ['an empty prefix', '203.0.113.0/'],
-    ['a netmask', '203.0.113.0/255.255.255.0'],
-    ['an octal part', '010.0.0.1'],
-    ['a hexadecimal part', '0x7f.0.0.1'],
-    ['a short form', '10.1/16'],
-    ['a number', '3405803776'],
-    ['a part above 255', '203.0.113.256'],
-    ['an address with a zone', 'fe80::1%eth0'],
-    ['an address with a port', '203.0.113.7:443'],
-    ['two networks', '10.0.0.0/8,192.168.0.0/16'],
-    ['a space', '10.0.0.0/8 '],
-    ['a line break', '10.0.0.0/8\n'],
-    ['a wildcard', '10.0.0.*'],
-    ['a group too many', '1:2:3:4:5:6:7:8:9/64'],
-  ])('is not %s: %j', (_, text) => {
+    ...['', 'office.example', '203.0.113.7/24', '2001:db8::1/64', '203.0.113.0/33', '2001:db8::/129'],
+    ...['203.0.113.0/-1', '203.0.113.0/024', '203.0.113.0/', '203.0.113.0/255.255.255.0', '010.0.0.1'],
+    ...['0x7f.0.0.1', '10.1/16', '3405803776', '203.0.113.256', 'fe80::1%eth0', '203.0.113.7:443'],
+    ...['10.0.0.0/8,192.168.0.0/16', '10.0.0.0/8 ', '10.0.0.0/8\n', '10.0.0.*', '1:2:3:4:5:6:7:8:9/64'],
+  ])('is not %j', (text) => {
     expect(readNetwork(text)).toBeNull();
   });
 
