@@ -16,7 +16,6 @@ import {
 import type { PublicationFeed } from './contracts/ports.js';
 import type { ReadingStatus } from './contracts/queries.js';
 import type { Locale } from '#numerology/index.js';
-import type { ReadingRecord } from './domain/reading-view.js';
 
 /** A row of `readings.reading`; instants are RFC 3339. */
 export interface ReadingRow {
@@ -47,42 +46,9 @@ export const SHOWN_COLUMNS = `reading_id, workspace_id, livemode, status, produc
 
 export type ShownRow = Omit<ReadingRow, 'due_at' | 'correlation_id'>;
 
-/** A reading as stored: its record and its sealed input. */
-export interface StoredReading {
-  readonly record: ReadingRecord;
-  readonly sealedInput: string;
-}
-
-export const fromRow = (row: ShownRow): StoredReading => {
-  const { document_version: version, artifact_id: artifactId, published_at: publishedAt } = row;
-  return {
-    record: {
-      readingId: row.reading_id,
-      workspaceId: row.workspace_id,
-      livemode: row.livemode,
-      status: row.status,
-      productId: row.product_id,
-      profileId: row.profile_id,
-      locale: row.locale,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-      completedAt: row.completed_at,
-      erasedAt: row.erased_at,
-      failure: row.error_code && row.failed_at ? { code: row.error_code, occurredAt: row.failed_at } : null,
-      document:
-        version !== null && artifactId !== null && publishedAt !== null
-          ? { version, artifactId, publishedAt }
-          : null,
-    },
-    sealedInput: row.sealed_input,
-  };
-};
-
 /** A reading folded from its own events, while its row is missing. `null`: never requested. */
-export const foldReading = (events: readonly Recorded<ReadingEvent>[]): StoredReading | null => {
-  const row = events.reduce<ReadingRow | null>(evolveReading, null);
-  return row && fromRow(row);
-};
+export const foldReading = (events: readonly Recorded<ReadingEvent>[]): ShownRow | null =>
+  events.reduce<ReadingRow | null>(evolveReading, null);
 
 /** How long a queued reading may wait before its job is added again. The job may have been lost with a worker. */
 const REQUEUE_AFTER_MS = 30_000;

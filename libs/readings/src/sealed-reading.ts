@@ -1,7 +1,7 @@
 import type { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKey } from '#platform/crypto/subject-keys.js';
 import { openPadded, sealPadded } from '#platform/padding/padding.js';
-import type { ReadingInput } from './domain/reading-view.js';
+import type { ReadingInput } from './domain/reading-input.js';
 
 /** Lengths are padded to multiples of these bytes. Nearly every input, and every result, fits one step. */
 const INPUT_STEP = 512;

@@ -17,7 +17,7 @@ import { CONFIG, LOGGER, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { type FailureCode, readingEvents } from '../contracts/events.js';
 import type { DocumentPublisher } from '../contracts/ports.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
-import type { ReadingInput } from '../domain/reading-view.js';
+import type { ReadingInput } from '../domain/reading-input.js';
 import type { ReadingCommand, Requested } from '../domain/reading.decider.js';
 import { askedOutcome } from '../domain/test-outcome.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../executors.js';

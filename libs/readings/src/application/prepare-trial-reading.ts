@@ -5,6 +5,7 @@ import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading, type TrialReadingResult } from '../contracts/commands.js';
 import { ReadingQuery } from '../read-models/reading.query.js';
+import { readingView } from '../read-models/reading-view.js';
 import { RequestReading, type ReadingRequest } from './request-reading.js';
 
 /** How long a caller waits for a new test reading, and how often it is looked up (ms). */
@@ -53,9 +54,11 @@ export class PrepareTrialReadingHandler implements ICommandHandler<PrepareTrialR
   }
 
   private async newest(workspaceId: string): Promise<TrialReadingResult | null> {
-    const record = await this.readings.newestPublishedTest(workspaceId);
-    return record?.document
-      ? { outcome: 'ready', readingId: record.readingId, document: record.document }
+    const row = await this.readings.newestPublishedTest(workspaceId);
+    if (!row) return null;
+    const { artifactId, version, publishedAt } = readingView(row, null).document;
+    return artifactId !== null && version !== null && publishedAt !== null
+      ? { outcome: 'ready', readingId: row.reading_id, document: { version, artifactId, publishedAt } }
       : null;
   }
 }

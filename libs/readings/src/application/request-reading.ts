@@ -13,17 +13,12 @@ import { Digester } from '#platform/crypto/digest.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
 import { BOOK_UNREADABLE, ReserveCredits, type ReserveManyResult } from '../contracts/ports.js';
-import {
-  type ReadingInput,
-  type ReadingView,
-  readingView,
-  type RequestedFields,
-  requestedFields,
-} from '../domain/reading-view.js';
+import { type ReadingInput, type RequestedFields, requestedFields } from '../domain/reading-input.js';
 import type { Requested } from '../domain/reading.decider.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
 import { foldReading } from '../projections.js';
 import { ReadingQuery } from '../read-models/reading.query.js';
+import { readingView, type ReadingView } from '../read-models/reading-view.js';
 import { externalIdLookup, openInput, sealInput } from '../sealed-reading.js';
 import type { Config } from '../settings.js';
 
@@ -204,7 +199,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       return this.repeat(readingId, first, request);
     }
     if (outcome.kind === 'rejected') return outcome.code === 'Erased' ? { outcome: 'erased' } : 'again';
-    return { outcome: 'accepted', reading: readingView(foldReading(outcome.events)!.record, request.input) };
+    return { outcome: 'accepted', reading: readingView(foldReading(outcome.events)!, request.input) };
   }
 
   /**
@@ -231,16 +226,15 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   private async replay(readingId: string, input: ReadingInput): Promise<RequestReadingResult> {
     const found = await this.readings.find(readingId);
     if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);
-    const { record } = found;
-    if (record.status === 'failed') return { outcome: 'replayed', reading: readingView(record, input) };
+    if (found.status === 'failed') return { outcome: 'replayed', reading: readingView(found, input) };
     const accepted = {
-      ...record,
+      ...found,
       status: 'queued',
-      updatedAt: record.createdAt,
-      completedAt: null,
-      erasedAt: null,
-      failure: null,
-      document: null,
+      updated_at: found.created_at,
+      completed_at: null,
+      erased_at: null,
+      error_code: null,
+      document_version: null,
     } as const;
     return { outcome: 'replayed', reading: readingView(accepted, input) };
   }

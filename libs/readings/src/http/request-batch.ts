@@ -26,7 +26,7 @@ import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { CONFIG } from '#platform/tokens.js';
 import { type BatchItem, RequestBatch } from '../application/request-batch.js';
 import { BATCH_MODES } from '../contracts/events.js';
-import { requestedFields } from '../domain/reading-view.js';
+import { requestedFields } from '../domain/reading-input.js';
 import { BatchQuery } from '../read-models/batch.query.js';
 import { type Admission, ReadingsInFlight } from '../read-models/in-flight.js';
 import type { Config } from '../settings.js';

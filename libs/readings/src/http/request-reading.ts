@@ -27,7 +27,7 @@ import { isLonger } from '#platform/text/is-longer.js';
 import { printable } from '#platform/text/printable.js';
 import { CONFIG } from '#platform/tokens.js';
 import { RequestReading, type RequestReadingResult, type Unpaid } from '../application/request-reading.js';
-import { type ReadingInput, type ReadingView, requestedFields } from '../domain/reading-view.js';
+import { type ReadingInput, requestedFields } from '../domain/reading-input.js';
 import {
   type AskedRefusal,
   TEST_OUTCOME,
@@ -35,6 +35,7 @@ import {
   testOutcomeOf,
 } from '../domain/test-outcome.js';
 import { ReadingsInFlight } from '../read-models/in-flight.js';
+import type { ReadingView } from '../read-models/reading-view.js';
 import type { Config } from '../settings.js';
 import type { BulkItem } from './bulk-body.js';
 import { POLL_AFTER, readingSchema } from './reading.schemas.js';

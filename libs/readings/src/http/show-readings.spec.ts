@@ -6,15 +6,13 @@ import { ReadingsController } from './show-readings.js';
 const caller = { workspaceId: 'ws_1', sees: ['live'] } as never;
 /** A reading that completes while the request is held; the key ends before, or stands. */
 const held = async (prefer: string | undefined, keyEnds: boolean) => {
-  const reading = (status: string) => ({
-    record: { readingId: 'r', workspaceId: 'ws_1', livemode: true, status },
-  });
+  const reading = (status: string) => ({ reading_id: 'r', workspace_id: 'ws_1', livemode: true, status });
   const opened: string[] = [];
   let looks = 0;
   const readings = {
     find: async () => reading((looks += 1) === 1 ? 'queued' : 'completed'),
-    opened: async ({ record }: ReturnType<typeof reading>) => {
-      opened.push(record.status);
+    opened: async ({ status }: ReturnType<typeof reading>) => {
+      opened.push(status);
       throw new Error('opened');
     },
   };

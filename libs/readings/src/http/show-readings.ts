@@ -17,9 +17,9 @@ import { sendJson } from '#platform/http/send-json.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { EraseReading } from '../contracts/commands.js';
 import { READING_STATUSES } from '../contracts/queries.js';
-import { readingSummaryView, readingView } from '../domain/reading-view.js';
-import type { StoredReading } from '../projections.js';
+import type { ShownRow } from '../projections.js';
 import { type ListFilters, ReadingQuery } from '../read-models/reading.query.js';
+import { readingSummaryView, readingView } from '../read-models/reading-view.js';
 import { isSameExternalId } from '../sealed-reading.js';
 import {
   historyPageSchema,
@@ -134,7 +134,7 @@ export class ReadingsController {
     const page = this.cursors.page(
       found,
       request.limit,
-      ({ record: { createdAt, readingId } }) => [createdAt, readingId],
+      ({ row }) => [row.created_at, row.reading_id],
       ...scope,
     );
     // A request that was not accepted may have left another external id with the key of a reading.
@@ -144,7 +144,7 @@ export class ReadingsController {
         (input?.externalId !== undefined && isSameExternalId(input.externalId, filters.externalId)),
     );
     return {
-      data: shown.map(({ record, input }) => readingSummaryView(record, input)),
+      data: shown.map(({ row, input }) => readingSummaryView(row, input)),
       nextCursor: page.nextCursor,
     };
   }
@@ -173,8 +173,8 @@ export class ReadingsController {
       await requireStanding(response.req);
       response.set('Preference-Applied', `wait=${seconds}`);
     }
-    const { record, input } = await this.readings.opened(found);
-    const view = readingView(record, input);
+    const { row, input } = await this.readings.opened(found);
+    const view = readingView(row, input);
     if (view.status === 'queued' || view.status === 'processing') response.set('Retry-After', POLL_AFTER);
     sendJson(response, JSON.stringify(view), ifNoneMatch);
   }
@@ -202,13 +202,13 @@ export class ReadingsController {
   ): Promise<void> {
     const result = await this.readings.result(readingId);
     if (result) {
-      requireOwn(result, caller);
+      requireOwn(result.workspaceId, result.livemode, caller);
       return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch);
     }
-    const { record } = await this.own(readingId, caller);
+    const { erased_at: erasedAt, status } = await this.own(readingId, caller);
     // The result of a completed reading is unreadable only after its key was destroyed. The row may show that later.
-    if (record.erasedAt !== null || record.status === 'completed') throw new Problem('reading_erased');
-    if (record.status === 'failed')
+    if (erasedAt !== null || status === 'completed') throw new Problem('reading_erased');
+    if (status === 'failed')
       throw new Problem('reading_failed', { detail: 'A failed reading has no result' });
     throw new Problem('reading_not_completed', { headers: { 'Retry-After': POLL_AFTER } });
   }
@@ -256,32 +256,28 @@ export class ReadingsController {
   }
 
   /** Holds the request until the state changes or the caller disconnects, for at most `seconds`. */
-  private async changed(found: StoredReading, seconds: number, response: Response): Promise<StoredReading> {
+  private async changed(found: ShownRow, seconds: number, response: Response): Promise<ShownRow> {
     const deadline = Date.now() + seconds * 1_000;
     let current = found;
-    while (current.record.status === found.record.status && !hasEnded(current) && !response.destroyed) {
+    while (current.status === found.status && !hasEnded(current) && !response.destroyed) {
       if (Date.now() + LOOK_AGAIN_MS > deadline) break;
       await delay(LOOK_AGAIN_MS);
-      current = (await this.readings.find(found.record.readingId)) ?? current;
+      current = (await this.readings.find(found.reading_id)) ?? current;
     }
     return current;
   }
 
-  private async own(readingId: string, caller: Principal): Promise<StoredReading> {
+  private async own(readingId: string, caller: Principal): Promise<ShownRow> {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
-    requireOwn(found.record, caller);
+    requireOwn(found.workspace_id, found.livemode, caller);
     return found;
   }
 }
 
-const requireOwn = (
-  one: { readonly workspaceId: string; readonly livemode: boolean },
-  caller: Principal,
-): void => {
-  if (one.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
-  if (!seesMode(caller, one.livemode)) throw new Problem('reading_not_found');
+const requireOwn = (workspaceId: string, livemode: boolean, caller: Principal): void => {
+  if (workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+  if (!seesMode(caller, livemode)) throw new Problem('reading_not_found');
 };
 
-const hasEnded = ({ record: { status } }: StoredReading): boolean =>
-  status === 'completed' || status === 'failed';
+const hasEnded = ({ status }: ShownRow): boolean => status === 'completed' || status === 'failed';

@@ -46,7 +46,7 @@ it('shows the end of a reading before its row does, and still does while the row
   let rows: object[] = [];
   const statusAs = async (row: object | null, query: ReadingQuery): Promise<string | undefined> => {
     rows = row ? [{ ...BARE_ROW, ...row }] : [];
-    return (await query.find(ID))?.record.status;
+    return (await query.find(ID))?.status;
   };
   const query = queryOf(store, { query: async () => ({ rows }) });
   expect(await statusAs({ status: 'queued' }, query)).toBe('queued');
@@ -115,8 +115,8 @@ it('shows the end to the next look, too, once a missing input has shown it', asy
   await store.append(`reading-${ID}`, 'no_stream', [requested, failed]);
   const query = queryOf(store, { query: async () => ({ rows: [{ ...BARE_ROW, status: 'queued' }] }) });
   const stored = (await query.find(ID))!;
-  expect(await query.opened(stored)).toMatchObject({ record: { status: 'failed' }, input: null });
-  expect((await query.find(ID))?.record.status).toBe('failed');
+  expect(await query.opened(stored)).toMatchObject({ row: { status: 'failed' }, input: null });
+  expect((await query.find(ID))?.status).toBe('failed');
 });
 
 it('shows the erasure with the missing input, while the row shows only the failure', async () => {
@@ -129,9 +129,9 @@ it('shows the erasure with the missing input, while the row shows only the failu
   const rows = [{ ...BARE_ROW, status: 'failed', failed_at: new Date(AT) }];
   const query = queryOf(store, { query: async () => ({ rows }) });
   const stored = (await query.find(ID))!;
-  expect(stored.record.erasedAt).toBeNull();
+  expect(stored.erased_at).toBeNull();
   expect(await query.opened(stored)).toMatchObject({
-    record: { status: 'failed', erasedAt: AT },
+    row: { status: 'failed', erased_at: AT },
     input: null,
   });
 });

@@ -27,9 +27,9 @@ import {
   type ReadingSummary,
 } from '../contracts/queries.js';
 import { historyEvent, type HistoryEvent } from '../domain/reading-history.js';
-import type { ReadingInput, ReadingRecord } from '../domain/reading-view.js';
+import type { ReadingInput } from '../domain/reading-input.js';
 import { askedOutcome } from '../domain/test-outcome.js';
-import { foldReading, fromRow, SHOWN_COLUMNS, type ShownRow, type StoredReading } from '../projections.js';
+import { foldReading, SHOWN_COLUMNS, type ShownRow } from '../projections.js';
 import { externalIdLookup, openInput, openResult } from '../sealed-reading.js';
 
 /** Which readings of a workspace a list shows; `null`: all. Instants are canonical. */
@@ -97,7 +97,7 @@ interface SealedResult {
 
 /** `input` is `null` once the personal data was erased. */
 interface OpenedReading {
-  readonly record: ReadingRecord;
+  readonly row: ShownRow;
   readonly input: ReadingInput | null;
 }
 
@@ -127,11 +127,11 @@ export class ReadingQuery {
    * Reads the row, or the reading's own stream if the row is missing. After an answer from the stream, the stream is
    * read until the row has caught up. A failed reading therefore never looks queued again to the caller.
    */
-  async find(readingId: string): Promise<StoredReading | null> {
+  async find(readingId: string): Promise<ShownRow | null> {
     if (!isUuid(readingId)) return null;
     const row = await this.row(readingId);
     const isBehind = row?.status === 'queued' || row?.status === 'processing';
-    if (row && !(isBehind && this.aheadOfRow.get(readingId))) return fromRow(row);
+    if (row && !(isBehind && this.aheadOfRow.get(readingId))) return row;
     return this.fold(readingId);
   }
 
@@ -152,25 +152,24 @@ export class ReadingQuery {
     const { rows } = await this.pool.query<Row>(
       selectPage(SHOWN_COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
     );
-    const stored = rows.map((row) => fromRow(withInstants(row)));
     return Promise.all(
       // A search must not say that there is no such reading, when this process alone cannot tell.
-      stored.map(async (one) => ({
-        record: one.record,
-        input: await (lookup === null ? this.soundInput(one) : this.unbrokenInput(one)),
+      rows.map(withInstants).map(async (row) => ({
+        row,
+        input: await (lookup === null ? this.soundInput(row) : this.unbrokenInput(row)),
       })),
     );
   }
 
   /** The newest test reading of a workspace whose documents can be fetched. */
-  async newestPublishedTest(workspaceId: string): Promise<ReadingRecord | null> {
+  async newestPublishedTest(workspaceId: string): Promise<ShownRow | null> {
     const { rows } = await this.pool.query<Row>(
       `select ${SHOWN_COLUMNS} from readings.reading
        where workspace_id = $1 and not livemode and document_version is not null and erased_at is null
        order by created_at desc, reading_id desc limit 1`,
       [workspaceId],
     );
-    return rows[0] ? fromRow(withInstants(rows[0])).record : null;
+    return rows[0] ? withInstants(rows[0]) : null;
   }
 
   /** Waits a short time until the row shows the caller's own erasure. */
@@ -186,24 +185,23 @@ export class ReadingQuery {
    * A reading with its input. An erasure destroys the key before the row shows it, but after the stream has it: without a
    * key, the stream decides. So nobody sees a reading without its input that looks as if it was not erased.
    */
-  async opened(stored: StoredReading): Promise<OpenedReading> {
-    const input = await this.input(stored);
-    const { record } = stored;
-    if (input !== null || record.erasedAt !== null) return { record, input };
-    return { record: (await this.fold(record.readingId))?.record ?? record, input };
+  async opened(row: ShownRow): Promise<OpenedReading> {
+    const input = await this.input(row);
+    if (input !== null || row.erased_at !== null) return { row, input };
+    return { row: (await this.fold(row.reading_id)) ?? row, input };
   }
 
   /** Opens the input with the reading's key; `null` when the key was destroyed. */
-  async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
-    if (record.erasedAt !== null) return null;
-    const key = await this.keys.find(record.readingId);
-    return key && openInput(key, sealedInput);
+  async input(row: ShownRow): Promise<ReadingInput | null> {
+    if (row.erased_at !== null) return null;
+    const key = await this.keys.find(row.reading_id);
+    return key && openInput(key, row.sealed_input);
   }
 
   /** The same for many readings: one that does not open must not stop the others. The reading itself reports it. */
-  async soundInput(stored: StoredReading): Promise<ReadingInput | null> {
+  async soundInput(row: ShownRow): Promise<ReadingInput | null> {
     try {
-      return await this.unbrokenInput(stored);
+      return await this.unbrokenInput(row);
     } catch (error) {
       if (error instanceof KeyNotHeld) return null;
       throw error;
@@ -214,9 +212,9 @@ export class ReadingQuery {
    * The input; `null` also when nothing can ever open it.
    * @throws KeysUnavailable while another process may open it: what depends on the input waits
    */
-  async unbrokenInput(stored: StoredReading): Promise<ReadingInput | null> {
+  async unbrokenInput(row: ShownRow): Promise<ReadingInput | null> {
     try {
-      return await this.input(stored);
+      return await this.input(row);
     } catch (error) {
       if (error instanceof SealBroken) return null;
       throw error;
@@ -287,14 +285,14 @@ export class ReadingQuery {
   }
 
   /** As its stream shows it, which the row may do later. */
-  private async fold(readingId: string): Promise<StoredReading | null> {
+  private async fold(readingId: string): Promise<ShownRow | null> {
     const events = [];
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
       const event = decodeOrShow(readingEvents, stored);
       if (!isOpaque(event)) events.push(event);
     }
     const folded = foldReading(events);
-    if (folded && folded.record.status !== 'queued') this.aheadOfRow.set(readingId, true);
+    if (folded && folded.status !== 'queued') this.aheadOfRow.set(readingId, true);
     return folded;
   }
 }
@@ -314,8 +312,8 @@ export class GetReadingSummaryHandler implements IQueryHandler<GetReadingSummary
   async execute({ readingId }: GetReadingSummary): Promise<ReadingSummary | null> {
     const found = await this.readings.find(readingId);
     if (!found) return null;
-    const { workspaceId, livemode, status, locale, erasedAt, document } = found.record;
-    const documentVersion = document?.version ?? null;
+    const { workspace_id: workspaceId, livemode, status, locale } = found;
+    const { erased_at: erasedAt, document_version: documentVersion } = found;
     return { readingId, workspaceId, livemode, status, locale, erasedAt, documentVersion };
   }
 }
@@ -346,11 +344,10 @@ export class GetPublicationTimeHandler implements IQueryHandler<GetPublicationTi
 
   async execute({ readingId }: GetPublicationTime): Promise<string | null> {
     const found = await this.readings.find(readingId);
-    if (!found || found.record.livemode) return null;
-    const { createdAt, completedAt } = found.record;
+    if (!found || found.livemode) return null;
     const outcome = askedOutcome((await this.readings.input(found))?.metadata);
     // Its row may be a moment behind its result.
-    const from = Date.parse(completedAt ?? createdAt);
+    const from = Date.parse(found.completed_at ?? found.created_at);
     return outcome?.kind === 'publication_late' ? instant(from + outcome.byMs) : null;
   }
 }
@@ -361,7 +358,7 @@ export class AsksForRefusalHandler implements IQueryHandler<AsksForRefusal> {
 
   async execute({ readingId, attempt }: AsksForRefusal): Promise<boolean> {
     const found = await this.readings.find(readingId);
-    if (!found || found.record.livemode) return false;
+    if (!found || found.livemode) return false;
     const outcome = askedOutcome((await this.readings.soundInput(found))?.metadata);
     return outcome?.kind === 'webhook_refused' && attempt <= (outcome.attempts ?? attempt);
   }
