@@ -53,15 +53,6 @@ const write = (response: Response, name: string, value: string, seconds: number)
   );
 };
 
-const sessionSecretOf = (request: Request): string | null => read(request, SESSION);
-
-const keepSession = (response: Response, secret: string, seconds: number): void =>
-  write(response, SESSION, secret, seconds);
-
-const dropSession = (response: Response): void => write(response, SESSION, '', 0);
-
-const noteDone = (response: Response, what: string): void => write(response, DONE, what, DONE_SECONDS);
-
 /** What the last action did; shown once. */
 const takeDone = (request: Request, response: Response): string | null => {
   const done = read(request, DONE);
@@ -189,13 +180,13 @@ class Portal {
     if (!begun) return this.outside(request, response, 410, 'linkEnded');
     const left = await this.sessionOf(request);
     if (left) await this.end(left);
-    keepSession(response, begun.secret, begun.seconds);
+    write(response, SESSION, begun.secret, begun.seconds);
     seeOther(response, '/portal');
   };
 
   readonly leave: FormHandler = async ({ session, texts }, _form, response) => {
     await this.end(session);
-    dropSession(response);
+    write(response, SESSION, '', 0);
     const { language, returnUrl } = session;
     const link = returnUrl === null ? undefined : { href: returnUrl, label: texts.back };
     this.sender.outside(response, 200, { language, name: texts.portal }, texts.signedOut, link);
@@ -261,7 +252,7 @@ class Portal {
     try {
       const answer = await make();
       if ('goTo' in answer) {
-        if (answer.done) noteDone(response, answer.done);
+        if (answer.done) write(response, DONE, answer.done, DONE_SECONDS);
         seeOther(response, answer.goTo);
       } else if ('content' in answer) await this.sender.download(response, answer);
       else this.sender.page(response, status, site, { visit, failed }, answer, done);
@@ -288,7 +279,7 @@ class Portal {
 
   /** @param form the page keeps what was typed, so that it can be sent in the next session */
   private signedOut(request: Request, response: Response, form?: Form): void {
-    dropSession(response);
+    write(response, SESSION, '', 0);
     if (!form?.action) return this.outside(request, response, 401, 'sessionEnded');
     const { texts, site } = languageOf(request);
     this.sender.outside(response, 401, site, { ...texts.unsent, form });
@@ -305,7 +296,7 @@ class Portal {
   }
 
   private async sessionOf(request: Request): Promise<PortalSession | null> {
-    const secret = sessionSecretOf(request);
+    const secret = read(request, SESSION);
     return secret === null ? null : this.queries.execute(new FindPortalSession(secret));
   }
 

@@ -214,7 +214,6 @@ const LONGEST_NETWORK = 64;
 /** Body of POST /api/v1/keys. */
 @ApiSchema({ name: 'IssueApiKey' })
 class IssueApiKeyDto implements SelfChecking {
-  /** What the key is for, 1 to 100 characters. */
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
@@ -262,7 +261,6 @@ class IssueApiKeyDto implements SelfChecking {
   @IsArray(listType)
   networks?: string[];
 
-  /** RFC 3339 instant after which the key is refused; left out or null: it does not expire. */
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
