@@ -59,17 +59,6 @@ describeInBrowser('a person in a browser', () => {
       reading = new URL(page.url()).pathname.split('/').at(-1)!;
     });
 
-    it('keeps what was typed into a form that is refused', async () => {
-      await page.goto('/portal/readings/new');
-      await field(texts.newReading.firstNames).fill('4nne');
-      await field(texts.newReading.lastNames).fill('Lefèvre');
-      await field(texts.reading.dateOfBirth).fill('1990-04-12');
-      await press(texts.newReading.submit);
-      await page.locator('[role=alert]:focus').getByText(texts.problems.validation_failed).waitFor();
-      expect(await field(texts.newReading.lastNames).inputValue()).toBe('Lefèvre');
-      expect(await field(texts.newReading.firstNames).getAttribute('aria-invalid')).toBe('true');
-    });
-
     it('finds a reading by an id of its own', async () => {
       await to('readings');
       await field(texts.readings.externalId).fill('order-1');

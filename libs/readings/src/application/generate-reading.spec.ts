@@ -198,15 +198,12 @@ describe('a test reading that asks for its outcome', () => {
   const history = () =>
     store.log.filter(({ stream }) => stream === `reading-${ASKING}`).map(({ type }) => type);
 
-  it.each(['generation_failed', 'input_unprocessable', 'timed_out', 'internal_error'])(
-    'fails at its first attempt with %s',
-    async (code) => {
-      await ask(`failed:${code}`);
-      await run();
-      expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingFailed']);
-      expect(store.log.at(-1)!.data).toMatchObject({ code, livemode: false, attempts: 1 });
-    },
-  );
+  it('fails at its first attempt as it asked', async () => {
+    await ask('failed:timed_out');
+    await run();
+    expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingFailed']);
+    expect(store.log.at(-1)!.data).toMatchObject({ code: 'timed_out', livemode: false, attempts: 1 });
+  });
 
   it('starts no earlier than it asked, however often a worker takes it', async () => {
     await ask('slow:20');

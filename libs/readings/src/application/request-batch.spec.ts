@@ -161,13 +161,6 @@ describe('requesting a batch', () => {
     expect(again).toMatchObject({ outcome: 'accepted', batchId: expect.any(String) });
   });
 
-  it('without a key is a batch of its own each time', async () => {
-    credits = 1_000;
-    const both = [await ask(ITEMS, { key: null }), await ask(ITEMS, { key: null })];
-    expect(new Set(both.map((one) => 'batchId' in one && one.batchId)).size).toBe(2);
-    expect(requested()).toHaveLength(6);
-  });
-
   it('that stopped after any step continues under its key, and reserves and requests nothing twice', async () => {
     for (const nth of [1, 2, 3, 4])
       for (const isDone of [false, true]) {

@@ -4,20 +4,13 @@ import { askedOutcome, testOutcomeOf } from './test-outcome.js';
 describe('The outcome that a test reading asks for', () => {
   it.each([
     ['failed:generation_failed', { kind: 'failed', code: 'generation_failed' }],
-    ['failed:input_unprocessable', { kind: 'failed', code: 'input_unprocessable' }],
-    ['failed:timed_out', { kind: 'failed', code: 'timed_out' }],
-    ['failed:internal_error', { kind: 'failed', code: 'internal_error' }],
     ['delayed', { kind: 'waiting', forMs: 5_000, announced: true }],
     ['slow:1', { kind: 'waiting', forMs: 1_000, announced: false }],
-    ['slow:60', { kind: 'waiting', forMs: 60_000, announced: false }],
     ['publication_late:7', { kind: 'publication_late', byMs: 7_000 }],
     ['webhook_refused', { kind: 'webhook_refused', attempts: null }],
     ['webhook_refused:1', { kind: 'webhook_refused', attempts: 1 }],
     ['webhook_refused:5', { kind: 'webhook_refused', attempts: 5 }],
     ['insufficient_credits', { kind: 'refused', refusal: 'insufficient_credits' }],
-    ['rate_limited', { kind: 'refused', refusal: 'rate_limited' }],
-    ['unavailable', { kind: 'refused', refusal: 'unavailable' }],
-    ['billing_misconfigured', { kind: 'refused', refusal: 'billing_misconfigured' }],
   ])('%s', (value, outcome) => {
     expect(testOutcomeOf(value)).toEqual(outcome);
     expect(askedOutcome({ test_outcome: value })).toEqual(outcome);

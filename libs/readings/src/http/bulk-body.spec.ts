@@ -1,5 +1,4 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Problem } from '#platform/http/problem.js';
 import { CreateReadingDto } from './request-reading.js';
 import { checkReadings, readBulk } from './bulk-body.js';
 import { BODY } from '../../test/readings.js';
@@ -81,13 +80,6 @@ describe('A bulk body', () => {
     ['blanks', `{"readings":[1],${' '.repeat(20_000)}"mode":"all"}`],
   ])('has at most 16 KiB beside its readings, whatever they are: %s', (_, text) => {
     expect(() => read(text)).toThrow(refusal('', 'too_long'));
-  });
-
-  it('keeps the order of its readings, those that are not valid among them', async () => {
-    const mixed = readings.map((one, index) => (index % 7 === 3 ? { ...one, locale: 'de-DE' } : one));
-    const items = await checked(json(mixed));
-    const refused = items.flatMap((item, index) => (item.checked instanceof Problem ? [index] : []));
-    expect(refused).toEqual([...readings.keys()].filter((index) => index % 7 === 3));
   });
 
   it.each([

@@ -53,12 +53,6 @@ it('is named by every page that changes it', async () => {
   }
 });
 
-it('says beside the headers how to remove them', async () => {
-  const html = await shown(editEndpointPage, visit({ state: 'ok', disabledReason: null }));
-  expect(html.indexOf('name="dropHeaders"')).toBeGreaterThan(html.indexOf('name="headers"'));
-  expect(html.indexOf('name="dropHeaders"')).toBeLessThan(html.indexOf('name="maxPerSecond"'));
-});
-
 const HOUR_MS = 3_600_000;
 
 const said = (inMs: number | null, state: string): string => {
