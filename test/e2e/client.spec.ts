@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { etagOf, ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
+import { etagOf, ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { projectPath } from '#platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { fixture, sharedStack, startReceiver } from '../support/index.js';

@@ -5,7 +5,7 @@ import { PAGES } from '../../apps/portal/src/pages/pages.js';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { Browsers, describeInBrowser, type Complaints } from '../support/browser.js';
 import { fixture, sharedStack, startReceiver } from '../support/index.js';
-import { Integrator, person, until, untilHandled } from '../support/integrator.js';
+import { Integrator, person, until } from '../support/integrator.js';
 import { PortalVisitor } from '../support/portal-visitor.js';
 import {
   axeFaults,
