@@ -143,7 +143,7 @@ describe('An option that is not valid is named, and nothing is sent', () => {
       ['attempts', Number.NaN],
       ['longestPauseMs', Number.NaN],
     ] as const)
-      expect(() => serviceWith({ [name]: value })).toThrow(named(name) as never);
+      expect(() => serviceWith({ [name]: value })).toThrow(named(name));
     for (const apiKey of ['ek_live_1\nek_live_2', 'ek_№5', 'two words'])
       expect(() => serviceWith({ apiKey })).toThrow(asciiOnly('apiKey'));
   });
