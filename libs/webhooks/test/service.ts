@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { requestedBy, type Mode } from '#event-sourcing/core/request-context.js';
+import { MODES, requestedBy, type Mode } from '#event-sourcing/core/request-context.js';
 import { systemClock, type Clock } from '#event-sourcing/core/clock.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runConsumer } from '#event-sourcing/projections/runner.js';
@@ -62,6 +62,8 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     WEBHOOK_ATTEMPT_TIMEOUT_MS: '60000',
     ...given,
   });
+
+const OWNER = { workspaceId: 'ws_1', sees: MODES };
 
 /** The module's parts on a real database and an in-memory event store, as a worker runs them. */
 export class TestService {
@@ -182,13 +184,13 @@ export class TestService {
 
   async delete(endpointId: string): Promise<void> {
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
-    const result = await this.commands.delete(endpointId, 'ws_1', null, by);
+    const result = await this.commands.delete(endpointId, OWNER, null, by);
     if (result.outcome !== 'deleted') throw new Error(result.outcome);
   }
 
   async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
-    const result = await this.commands.rotate(endpointId, 'ws_1', overlapSeconds, by);
+    const result = await this.commands.rotate(endpointId, OWNER, overlapSeconds, by);
     if (result.outcome !== 'rotated') throw new Error(result.outcome);
     return result;
   }

@@ -38,7 +38,7 @@ import {
   NEVER_ATTEMPTED,
   ALL_DELIVERIES,
 } from '../read-models/delivery-sql.js';
-import { EndpointAccess } from './endpoint-access.js';
+import { EndpointAccess, type EndpointOwner } from './endpoint-access.js';
 import {
   orProblem,
   EndpointRoutes,
@@ -89,16 +89,17 @@ export class Trials {
    */
   async send(
     endpointId: string,
-    { workspaceId, sees }: Pick<Principal, 'workspaceId' | 'sees'>,
+    owner: EndpointOwner,
     type: PublicEventType,
     by: RequestContext,
     stands: () => Promise<void>,
   ): Promise<SendTestEventResult> {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
+    const { workspaceId, sees } = owner;
     const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
     await stands();
     if (trial.outcome !== 'ready') return trial;
+    const known = await this.access.findFor(endpointId, owner);
+    if (known.outcome !== 'found') return known;
     const occurredAt = instant(this.clock.now());
     // A queue of its own: neither does a trial wait for events of the reading, nor they for it.
     const [eventId, queue, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
@@ -244,14 +245,15 @@ export class Redeliveries {
   async queue(
     endpointId: string,
     deliveryId: string,
-    { workspaceId, sees }: Pick<Principal, 'workspaceId' | 'sees'>,
+    owner: EndpointOwner,
   ): Promise<
     | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
     | EndpointRefusal
     | DeliveryNotFound
     | NoLongerKept
   > {
-    const known = await this.access.find(endpointId, workspaceId);
+    const { workspaceId, sees } = owner;
+    const known = await this.access.findFor(endpointId, owner);
     if (known.outcome !== 'found') return known;
     const first = await this.deliveries.find(endpointId, deliveryId);
     if (!first || !(first.test || seesMode({ sees }, first.livemode)))

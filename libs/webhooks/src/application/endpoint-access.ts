@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoints.js';
 import type { EndpointRefusal, UrlRefusal } from '../contracts/refusals.js';
-import type { WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
+import { refusalTo, type WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
 import { EndpointRows, healthState } from '../read-models/endpoints.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { HeaderVault, SecretVault } from './vaults.js';
@@ -12,6 +13,12 @@ export interface KnownEndpoint {
   readonly outcome: 'found';
   readonly record: WebhookEndpointRecord;
   readonly revision: bigint;
+}
+
+/** The caller of a command, and the modes that it sees. */
+export interface EndpointOwner {
+  readonly workspaceId: string;
+  readonly sees: readonly Mode[];
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -32,6 +39,19 @@ export class EndpointAccess {
     if (!found || found.deleted) return { outcome: 'webhook_not_found' };
     if (found.workspaceId !== workspaceId) return { outcome: 'wrong_workspace' };
     return { outcome: 'found', record: found.record, revision: found.revision };
+  }
+
+  /** As `find`, for a command that no stream decides: the caller is judged by the endpoint's stream, as the row may lag. */
+  async findFor(
+    endpointId: string,
+    { workspaceId, sees }: EndpointOwner,
+  ): Promise<(KnownEndpoint & { readonly mayChange: boolean }) | EndpointRefusal> {
+    const known = await this.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const refusal = refusalTo(sees, await this.streams.load(endpointId));
+    return refusal === 'EndpointNotFound'
+      ? { outcome: 'webhook_not_found' }
+      : { ...known, mayChange: refusal === null };
   }
 
   private async fromStream(endpointId: string) {

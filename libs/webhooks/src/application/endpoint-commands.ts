@@ -16,7 +16,12 @@ import {
   type WebhookEndpointRecord,
 } from '../contracts/endpoints.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/events.js';
-import type { ChangeRefusal, EndpointRefusal, RefusedByEndpoint } from '../contracts/refusals.js';
+import type {
+  ChangeRefusal,
+  EndpointRefusal,
+  ModeNotAllowed,
+  RefusedByEndpoint,
+} from '../contracts/refusals.js';
 import { MOST_HEADERS, mergeHeaders, namesAll, type HeadersPatch } from '../domain/custom-headers.js';
 import {
   leadsElsewhere,
@@ -27,7 +32,7 @@ import { hostOfUrl } from '../domain/webhook-url.js';
 import { DeliveryRows } from '../read-models/deliveries.js';
 import { EndpointRows } from '../read-models/endpoints.js';
 import type { Config } from '../settings.js';
-import { EndpointAccess, recordOf, urlRefusal } from './endpoint-access.js';
+import { EndpointAccess, recordOf, urlRefusal, type EndpointOwner } from './endpoint-access.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 
@@ -124,11 +129,12 @@ export class EndpointCommands {
 
   async change(
     endpointId: string,
-    workspaceId: string,
+    owner: EndpointOwner,
     { headers, ...settings }: AskedChanges,
     ifRevision: readonly bigint[] | null,
     by: RequestContext,
   ): Promise<ChangedEndpoint | ChangeRefusal> {
+    const { workspaceId, sees } = owner;
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const before = known.record;
@@ -161,11 +167,11 @@ export class EndpointCommands {
     const skipped = changes.enabled === true ? await this.deliveries.countSkipped(endpointId) : 0;
     const decision = await this.streams.decide(
       endpointId,
-      { type: 'ChangeEndpoint', changes, ifRevision: allowed },
+      { type: 'ChangeEndpoint', sees, changes, ifRevision: allowed },
       { by, workspaceId },
     );
     if (decision.outcome === 'endpoint_changed' && ifRevision === null)
-      return this.change(endpointId, workspaceId, { headers, ...settings }, ifRevision, by);
+      return this.change(endpointId, owner, { headers, ...settings }, ifRevision, by);
     if (decision.outcome !== 'decided') return decision;
     const { state, events } = decision;
     const enabledAgain = events.some(({ type }) => type === 'WebhookEndpointEnabled');
@@ -188,13 +194,13 @@ export class EndpointCommands {
 
   async delete(
     endpointId: string,
-    workspaceId: string,
+    { workspaceId, sees }: EndpointOwner,
     ifRevision: readonly bigint[] | null,
     by: RequestContext,
   ): Promise<{ readonly outcome: 'deleted' } | RefusedByEndpoint> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
-    const command = { type: 'DeleteEndpoint', ifRevision } as const;
+    const command = { type: 'DeleteEndpoint', sees, ifRevision } as const;
     const decision = await this.streams.decide(endpointId, command, { by, workspaceId });
     if (decision.outcome !== 'decided') return decision;
     await this.rows.waitFor(endpointId, decision.state.revision);
@@ -203,7 +209,7 @@ export class EndpointCommands {
 
   async rotate(
     endpointId: string,
-    workspaceId: string,
+    { workspaceId, sees }: EndpointOwner,
     overlapSeconds: number,
     by: RequestContext,
   ): Promise<RotatedSecret | RefusedByEndpoint> {
@@ -213,7 +219,7 @@ export class EndpointCommands {
     const at = this.clock.now();
     const secret = this.vault.generate(endpointId, by);
     await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
-    const command = { type: 'RotateSecret', secretRef: secret.ref, at, overlapSeconds } as const;
+    const command = { type: 'RotateSecret', sees, secretRef: secret.ref, at, overlapSeconds } as const;
     const decision = await this.streams.decide(endpointId, command, { by, workspaceId });
     if (decision.outcome !== 'decided') return decision;
     const { state, events } = decision;
@@ -237,10 +243,13 @@ export class EndpointCommands {
   /** Has an endpoint that waits for its verification probed at once, or when its receiver has had a minute's rest. */
   async probe(
     endpointId: string,
-    workspaceId: string,
-  ): Promise<{ readonly outcome: 'asked'; readonly record: WebhookEndpointRecord } | EndpointRefusal> {
-    const known = await this.access.find(endpointId, workspaceId);
+    owner: EndpointOwner,
+  ): Promise<
+    { readonly outcome: 'asked'; readonly record: WebhookEndpointRecord } | EndpointRefusal | ModeNotAllowed
+  > {
+    const known = await this.access.findFor(endpointId, owner);
     if (known.outcome !== 'found') return known;
+    if (!known.mayChange) return { outcome: 'mode_not_allowed' };
     await this.pool.query(
       'update webhooks.verification set due_at = least(due_at, $2) where endpoint_id = $1',
       [endpointId, instant(this.clock.now())],
@@ -325,7 +334,8 @@ export class EnableWebhookEndpointHandler implements ICommandHandler<EnableWebho
 
   async execute(command: EnableWebhookEndpoint): Promise<EnabledWebhookEndpoint | ChangeRefusal> {
     const { endpointId, workspaceId, by } = command;
-    const changed = await this.endpoints.change(endpointId, workspaceId, { enabled: true }, null, by);
+    const operator = { workspaceId, sees: MODES };
+    const changed = await this.endpoints.change(endpointId, operator, { enabled: true }, null, by);
     if (changed.outcome !== 'changed') return changed;
     const { record, skippedDeliveries } = changed;
     return { outcome: 'enabled', record, skippedDeliveries };

@@ -40,7 +40,7 @@ it('Each change of an endpoint costs no more than the one before, however many t
   const change = (streams: EndpointStreams, n: number, request = `req_${n}`) =>
     streams.execute(
       ENDPOINT,
-      { type: 'ChangeEndpoint', changes: { description: `change ${n}` }, ifRevision: null },
+      { type: 'ChangeEndpoint', sees: ['live'], changes: { description: `change ${n}` }, ifRevision: null },
       { by: requestedBy('apiKey:test', request), workspaceId: 'ws_1' },
     );
   await here!.execute(ENDPOINT, CREATE, {

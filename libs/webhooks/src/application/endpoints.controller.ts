@@ -177,13 +177,7 @@ export class EndpointController {
     };
     const sent = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
     const { record, revision, skippedDeliveries } = orProblem(
-      await this.endpoints.change(
-        endpointId,
-        caller.workspaceId,
-        sent as AskedChanges,
-        readIfMatch(ifMatch),
-        by,
-      ),
+      await this.endpoints.change(endpointId, caller, sent as AskedChanges, readIfMatch(ifMatch), by),
     );
     response.set('ETag', etagOf(revision));
     return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
@@ -202,10 +196,10 @@ export class EndpointController {
   async delete(
     @Param('endpointId') endpointId: string,
     @Headers('if-match') ifMatch: string | undefined,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
     @Requester() by: RequestContext,
   ): Promise<void> {
-    orProblem(await this.endpoints.delete(endpointId, workspaceId, readIfMatch(ifMatch), by));
+    orProblem(await this.endpoints.delete(endpointId, caller, readIfMatch(ifMatch), by));
   }
 
   @Post('rotate-secret')
@@ -224,12 +218,12 @@ export class EndpointController {
   async rotate(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { overlapSeconds }: RotateSecretDto,
-    @Caller() { workspaceId }: Principal,
+    @Caller() caller: Principal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const { record, revision, signingSecret, previousValidUntil } = orProblem(
-      await this.endpoints.rotate(endpointId, workspaceId, overlapSeconds, by),
+      await this.endpoints.rotate(endpointId, caller, overlapSeconds, by),
     );
     response.set('ETag', etagOf(revision));
     return { ...record, signingSecret, previousValidUntil };
@@ -299,7 +293,7 @@ export class EndpointHealthController {
       'For an endpoint whose `health.state` is `unverified`: the next probe is sent at once, or a minute after the last one. Nothing is sent to an endpoint that is verified.',
   })
   @Answers(202, 'The endpoint as it is now', endpointSchema)
-  async verify(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {
-    return orProblem(await this.endpoints.probe(endpointId, workspaceId)).record;
+  async verify(@Param('endpointId') endpointId: string, @Caller() caller: Principal) {
+    return orProblem(await this.endpoints.probe(endpointId, caller)).record;
   }
 }

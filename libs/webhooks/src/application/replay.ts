@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
-import type { Mode } from '#event-sourcing/core/request-context.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
@@ -260,7 +260,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     choice,
     idempotencyKey,
   }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
-    const found = await this.access.find(endpointId, workspaceId);
+    const found = await this.access.findFor(endpointId, { workspaceId, sees: choice.modes ?? MODES });
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
     const known = idempotencyKey === null ? null : await this.rows.findByKey(endpointId, idempotencyKey);

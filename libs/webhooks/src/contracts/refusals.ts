@@ -16,7 +16,10 @@ export type HeadersRequired = { readonly outcome: 'headers_required' };
 /** The endpoint would have more custom headers than `limit`. */
 export type TooManyHeaders = { readonly outcome: 'too_many_headers'; readonly limit: number };
 
-export type RefusedByEndpoint = EndpointRefusal | EndpointChangedSince | HeadersRequired;
+/** The endpoint also receives live events, and the caller sees test alone. */
+export type ModeNotAllowed = { readonly outcome: 'mode_not_allowed' };
+
+export type RefusedByEndpoint = EndpointRefusal | ModeNotAllowed | EndpointChangedSince | HeadersRequired;
 
 export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | TooManyHeaders;
 

@@ -33,9 +33,23 @@ const create: WebhookEndpointCommand = {
 const change = (
   changes: (WebhookEndpointCommand & { type: 'ChangeEndpoint' })['changes'],
   ifRevision: readonly bigint[] | null = null,
-): WebhookEndpointCommand => ({ type: 'ChangeEndpoint', changes, ifRevision });
+): WebhookEndpointCommand => ({ type: 'ChangeEndpoint', sees: ['live'], changes, ifRevision });
 
 describe('A webhook endpoint', () => {
+  it('is changed by those alone who see its modes as they are when the change is decided', () => {
+    const modes = ['live' as const, 'test' as const];
+    const widened: WebhookEndpointEvent = { type: 'WebhookEndpointUpdated', data: { ...settings, modes } };
+    for (const command of [
+      { type: 'ChangeEndpoint', changes: { url: 'https://else.example' }, ifRevision: null },
+      { type: 'RotateSecret', secretRef: ref(2), at: 0, overlapSeconds: 0 },
+      { type: 'DeleteEndpoint', ifRevision: null },
+    ] as const) {
+      const by = (sees: (typeof modes)[number]): WebhookEndpointCommand => ({ ...command, sees: [sees] });
+      given(webhookEndpoint, [created, widened]).when(by('test')).thenRejects('ModeNotAllowed');
+      given(webhookEndpoint, [created]).when(by('test')).thenRejects('EndpointNotFound');
+    }
+  });
+
   it('is created once', () => {
     given(webhookEndpoint, []).when(create).then(created);
     given(webhookEndpoint, [created]).when(create).thenIgnores('AlreadyCreated');
@@ -154,6 +168,7 @@ describe('A webhook endpoint', () => {
     given(webhookEndpoint, [created])
       .when({
         type: 'RotateSecret',
+        sees: ['live'],
         secretRef: ref(2),
         at: Date.parse('2026-04-04T00:00:00Z'),
         overlapSeconds: 3_600,
@@ -163,7 +178,7 @@ describe('A webhook endpoint', () => {
 
   it('rotates to the same secret once', () => {
     given(webhookEndpoint, [created, rotated(2, '2026-04-04T01:00:00.000Z')])
-      .when({ type: 'RotateSecret', secretRef: ref(2), at: 0, overlapSeconds: 60 })
+      .when({ type: 'RotateSecret', sees: ['live'], secretRef: ref(2), at: 0, overlapSeconds: 60 })
       .thenIgnores('AlreadyRotated');
   });
 
@@ -197,7 +212,9 @@ describe('A webhook endpoint', () => {
   });
 
   it('stays deleted', () => {
-    given(webhookEndpoint, [created]).when({ type: 'DeleteEndpoint', ifRevision: null }).then(deleted);
+    given(webhookEndpoint, [created])
+      .when({ type: 'DeleteEndpoint', sees: ['live'], ifRevision: null })
+      .then(deleted);
     given(webhookEndpoint, [created, deleted]).when(change({})).thenRejects('EndpointNotFound');
     given(webhookEndpoint, []).when(change({})).thenRejects('EndpointNotFound');
     given(webhookEndpoint, [created, deleted]).when(create).thenIgnores('AlreadyCreated');

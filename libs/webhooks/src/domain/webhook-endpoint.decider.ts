@@ -36,10 +36,12 @@ type CreateEndpoint = EndpointSettings & {
   readonly secretRef: string;
 };
 
+/** `sees`: the modes of the caller, who is judged by those that the endpoint has when the command is decided. */
 export type WebhookEndpointCommand =
   | CreateEndpoint
   | {
       readonly type: 'ChangeEndpoint';
+      readonly sees: readonly Mode[];
       readonly changes: EndpointChanges;
       /** Revisions at which the caller allows the change; `null`: any. */
       readonly ifRevision: readonly bigint[] | null;
@@ -47,6 +49,7 @@ export type WebhookEndpointCommand =
   /** `at`: milliseconds since the epoch. */
   | {
       readonly type: 'RotateSecret';
+      readonly sees: readonly Mode[];
       readonly secretRef: string;
       readonly at: number;
       readonly overlapSeconds: number;
@@ -55,11 +58,15 @@ export type WebhookEndpointCommand =
   | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason; readonly url: string }
   /** `url`: where the probe was sent. */
   | { readonly type: 'VerifyEndpoint'; readonly url: string }
-  | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
+  | {
+      readonly type: 'DeleteEndpoint';
+      readonly sees: readonly Mode[];
+      readonly ifRevision: readonly bigint[] | null;
+    };
 
-/** `HeadersRequired`: the URL leads to another origin, and the change neither replaces nor removes the custom headers. */
+/** `ModeNotAllowed`: live receivers depend on the endpoint, and the caller sees test alone. `HeadersRequired`: the URL leads to another origin, and the change neither replaces nor removes the custom headers. */
 export interface WebhookEndpointRejection {
-  readonly code: 'EndpointNotFound' | 'RevisionMismatch' | 'HeadersRequired';
+  readonly code: 'EndpointNotFound' | 'ModeNotAllowed' | 'RevisionMismatch' | 'HeadersRequired';
   readonly details: null;
 }
 
@@ -141,11 +148,22 @@ export const refsInForce = (secrets: readonly EndpointSecret[], at: number): rea
 const endOf = ({ validUntil }: EndpointSecret): number =>
   validUntil === null ? Infinity : Date.parse(validUntil);
 
+/** Why a caller who sees these modes may not change an endpoint of those; `null`: may. Of no mode of theirs, it does not exist. */
+export const refusalTo = (
+  sees: readonly Mode[],
+  { modes }: Pick<WebhookEndpoint, 'modes'>,
+): 'EndpointNotFound' | 'ModeNotAllowed' | null => {
+  if (!modes.some((mode) => sees.includes(mode))) return 'EndpointNotFound';
+  return modes.includes('live') && !sees.includes('live') ? 'ModeNotAllowed' : null;
+};
+
 type EndpointDecision = Decision<WebhookEndpointEvent, WebhookEndpointRejection>;
 
 const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): EndpointDecision => {
   if (command.type === 'CreateEndpoint') return create(command, state);
   if (state.existence !== 'live') return reject('EndpointNotFound', null);
+  const refusal = 'sees' in command ? refusalTo(command.sees, state) : null;
+  if (refusal) return reject(refusal, null);
   switch (command.type) {
     case 'ChangeEndpoint': {
       if (!allows(command.ifRevision, state)) return reject('RevisionMismatch', null);

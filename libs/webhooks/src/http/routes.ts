@@ -15,6 +15,7 @@ import { principalOf, Accepts } from '#platform/auth/authentication.js';
 import { Names } from '#platform/http/openapi/operation.js';
 import type { WebhookRefusal } from '../contracts/refusals.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
+import { refusalTo } from '../domain/webhook-endpoint.decider.js';
 import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_EVENT, NAMED_REPLAY } from './webhook.schemas.js';
 
 /** An endpoint's entity tag: its revision. */
@@ -49,6 +50,10 @@ const tooEarly = (pointer: string, keptSince: string) => ({
 const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
+  mode_not_allowed: () =>
+    new Problem('auth_mode_not_allowed', {
+      detail: 'The endpoint also receives live events: change it with a live key',
+    }),
   delivery_not_found: () => new Problem('delivery_not_found'),
   no_longer_kept: ({ keptSince, field }) =>
     new Problem('no_longer_kept', {
@@ -116,7 +121,10 @@ const CHANGES_ENDPOINT = 'webhooks:changes-endpoint';
 /** Declares that a route changes the endpoint itself, or gives a new secret of it. */
 export const ChangesEndpoint = () => SetMetadata(CHANGES_ENDPOINT, true);
 
-/** Checks before the body that the endpoint is the caller's own. A test key cannot change one that live receivers depend on. */
+/**
+ * Checks before the body that the endpoint is the caller's own. A test key cannot change one that live receivers depend on.
+ * Its row may lag: each command is judged again, by the endpoint's stream.
+ */
 @Injectable()
 class OwnEndpointGuard implements CanActivate {
   constructor(
@@ -128,12 +136,10 @@ class OwnEndpointGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const { workspaceId, sees } = principalOf(request);
     const { record } = orProblem(await this.access.find(String(request.params['endpointId']), workspaceId));
-    if (!record.modes.some((mode) => sees.includes(mode))) throw new Problem('webhook_not_found');
+    const refusal = refusalTo(sees, record);
+    if (refusal === 'EndpointNotFound') throw problemOf({ outcome: 'webhook_not_found' });
     const changes = this.reflector.get<boolean | undefined>(CHANGES_ENDPOINT, context.getHandler());
-    if (changes && !sees.includes('live') && record.modes.includes('live'))
-      throw new Problem('auth_mode_not_allowed', {
-        detail: 'The endpoint also receives live events: change it with a live key',
-      });
+    if (changes && refusal) throw problemOf({ outcome: 'mode_not_allowed' });
     return true;
   }
 }

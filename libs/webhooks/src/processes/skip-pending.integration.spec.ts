@@ -51,7 +51,7 @@ const count = async (status: string): Promise<number> =>
 const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'ws_1') =>
   service.streams.execute(
     endpointId,
-    { type: 'ChangeEndpoint', changes, ifRevision: null },
+    { type: 'ChangeEndpoint', sees: ['live'], changes, ifRevision: null },
     { workspaceId, by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
   );
 const change = (endpointId: string, enabled: boolean, workspaceId?: string) =>

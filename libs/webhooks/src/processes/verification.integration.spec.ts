@@ -152,6 +152,7 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     const second = await service.create(`${receiver.url}/old`);
     const moved: WebhookEndpointCommand = {
       type: 'ChangeEndpoint',
+      sees: ['live'],
       changes: { url: `${receiver.url}/2`, verified: false },
       ifRevision: null,
     };

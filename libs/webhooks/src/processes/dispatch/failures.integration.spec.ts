@@ -49,7 +49,7 @@ describe('The dispatcher', () => {
     const changes = { url: moved.url, verified: true };
     await test.service.streams.execute(
       endpointId,
-      { type: 'ChangeEndpoint', changes, ifRevision: null },
+      { type: 'ChangeEndpoint', sees: ['live'], changes, ifRevision: null },
       context,
     );
     await eventually(async () => (await test.service.rows.find(endpointId))?.record.url === moved.url);
