@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
@@ -91,15 +91,16 @@ const api = (acceptedWithinMs = 60_000): RequestBatchHandler => {
 
 const ask = (
   items: readonly (ReadingRequest | null)[] = ITEMS,
-  { mode = 'all', key = 'k', withinMs }: Asked = {},
+  { mode = 'all', key = 'k', withinMs, stands }: Asked = {},
 ) => {
   const by = requestedBy('apiKey:k', `req_${(requests += 1)}`);
-  return api(withinMs).execute(new RequestBatch('ws_1', true, mode, items, key, by));
+  return api(withinMs).execute(new RequestBatch('ws_1', true, mode, items, key, by, stands));
 };
 interface Asked {
   readonly mode?: BatchMode;
   readonly key?: string | null;
   readonly withinMs?: number;
+  readonly stands?: () => Promise<void>;
 }
 const requested = () => store.log.filter(({ type }) => type === 'ReadingRequested');
 
@@ -300,4 +301,22 @@ describe('requesting a batch', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([before < many.length, lookedUp]).toEqual([true, before]);
   });
+});
+
+it('accepts no more readings a second after the key of its caller has ended', async () => {
+  credits = 6_000;
+  const many = Array.from({ length: 300 }, () => ITEMS[0]!);
+  const append = store.append.bind(store);
+  const begunAt = performance.now();
+  const now = jest.spyOn(performance, 'now');
+  store.append = async (...of) => {
+    if (requested().length > 0) now.mockReturnValue(begunAt + 2_000);
+    return append(...of);
+  };
+  const stands = async () => {
+    if (requested().length > 0) throw new Error('the key has ended');
+  };
+  await expect(ask(many, { stands })).rejects.toThrow('the key has ended');
+  now.mockRestore();
+  expect(requested().length).toBeLessThan(many.length);
 });

@@ -58,6 +58,8 @@ export class RequestBatch extends Command<RequestBatchResult> {
     readonly items: readonly (ReadingRequest | null)[],
     readonly idempotencyKey: string | null,
     readonly by: RequestContext,
+    /** Throws when the caller's key has ended, which it may have while readings are accepted. */
+    readonly stands: () => Promise<void> = async () => undefined,
   ) {
     super();
   }
@@ -67,6 +69,8 @@ export class RequestBatch extends Command<RequestBatchResult> {
 const AT_ONCE = 64;
 /** A bulk that is not accepted within this time (ms) is answered 503; its readings so far stay. */
 const ACCEPTED_WITHIN_MS = 15_000;
+/** While readings are accepted, their caller's standing is asked for once in so long (ms). */
+const STANDS_FOR_MS = 1_000;
 
 interface Decided {
   readonly batch: BatchRecord;
@@ -196,7 +200,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
    * compared with all that is known of the first one: when they differ, it accepts nothing.
    */
   private async acceptAll(
-    { workspaceId, livemode, items, by }: RequestBatch,
+    { workspaceId, livemode, items, by, stands }: RequestBatch,
     batchId: string,
     { batch, held }: Decided,
     givenUp: AbortSignal,
@@ -217,11 +221,13 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
             ? result
             : { outcome: 'accepted', readingId };
     };
+    const stillStands = atMostEvery(STANDS_FOR_MS, stands);
     const forEachOpen = (
       work: (request: ReadingRequest, readingId: string) => Promise<RequestReadingResult | null>,
     ) =>
       inParallel(items.entries(), async ([index, request]) => {
         if (isDifferent || outcomes[index] || !request) return;
+        await stillStands();
         givenUp.throwIfAborted();
         const readingId = batchReadingId(this.digester, batchId, index);
         const result = await work(request, readingId);
@@ -255,6 +261,16 @@ const inParallel = async <T>(
   } finally {
     isOver = true;
   }
+};
+
+/** Does it with the first call, and then at most once in so long (ms). Calls at the same time wait for one another. */
+const atMostEvery = (ms: number, work: () => Promise<void>): (() => Promise<void>) => {
+  let last = { at: -Infinity, done: Promise.resolve() };
+  return () => {
+    const now = performance.now();
+    if (now - last.at >= ms) last = { at: now, done: work() };
+    return last.done;
+  };
 };
 
 const NOTHING_RESERVED = {

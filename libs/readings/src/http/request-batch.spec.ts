@@ -1,6 +1,8 @@
 import { expect, it, jest } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { setStanding } from '#platform/auth/authentication.js';
+import { Problem } from '#platform/http/problem.js';
 import type { RequestBatch } from '../application/request-batch.js';
 import { BODY } from '../../test/readings.js';
 import { BatchesController } from './request-batch.js';
@@ -26,18 +28,22 @@ const orderFrom = (
   controller: BatchesController,
   response: unknown = anyResponse(),
   reading: object = BODY,
-) =>
-  controller.create(
-    {
-      body: Buffer.from(JSON.stringify({ mode: 'all', readings: [reading, reading, reading] })),
-      is: () => false,
-    } as never,
+  stands: () => Promise<void> = async () => undefined,
+) => {
+  const request = {
+    body: Buffer.from(JSON.stringify({ mode: 'all', readings: [reading, reading, reading] })),
+    is: () => false,
+  } as never;
+  setStanding(request, stands);
+  return controller.create(
+    request,
     undefined,
     'key-1',
     caller as never,
     requestedBy('apiKey:k', 'req_1'),
     response as never,
   );
+};
 
 /** What the bucket says after each charge. */
 const LEFT = { allowed: true, remaining: 37, fullAfterSeconds: 2, retryAfterSeconds: 1 };
@@ -105,6 +111,27 @@ it('answers 503 to a bulk that the buckets did not count, before it checks its r
   });
   expect(charge).toHaveBeenCalledTimes(1);
   expect(execute).not.toHaveBeenCalled();
+});
+
+it('answers no repeat whose key ended while it waited for those before it', async () => {
+  let stands = true;
+  let release!: () => void;
+  const first = new Promise<void>((resolve) => (release = resolve));
+  const execute = jest.fn(async () => {
+    await first;
+    return { outcome: 'replayed', batchId: 'b', items: [] };
+  });
+  const controller = controllerOf(execute, { isRequested: true });
+  const verify = async () => {
+    if (!stands) throw new Problem('unauthenticated');
+  };
+  const [answered, waiting] = [0, 1].map(() => orderFrom(controller, anyResponse(), BODY, verify));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stands = false;
+  release();
+  await answered;
+  await expect(waiting).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(execute).toHaveBeenCalledTimes(1);
 });
 
 it('checks the repeats of a workspace one after another, and answers 503 when too many wait', async () => {

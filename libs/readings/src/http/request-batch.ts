@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { LineFull, Lines } from '#platform/async/lines.js';
 import { within } from '#platform/async/within.js';
-import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Accepts, Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
 import { seesMode } from '#platform/auth/livemode.js';
 import { NDJSON, TakesLines } from '#platform/http/json-body.interceptor.js';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
@@ -251,6 +251,7 @@ export class BatchesController {
     const livemode = caller.mode === 'live';
     // A repeated bulk was admitted before. Its own readings must not keep it from its answer.
     const isRepeated = key !== null && (await this.batches.isRequested(workspaceId, livemode, key));
+    const stands = () => requireStanding(request);
     const admissions = isRepeated ? [] : await this.admit(caller, readings.length);
     let accepted: readonly string[] = [];
     const byReadings = Math.max(readings.length - byBytes, 0);
@@ -264,7 +265,7 @@ export class BatchesController {
         one instanceof Problem ? null : { ...requestedFields(one), input: inputOf(one) },
       );
       const result = await this.commands
-        .execute(new RequestBatch(workspaceId, livemode, mode, requests, key, by))
+        .execute(new RequestBatch(workspaceId, livemode, mode, requests, key, by, stands))
         .catch(async (error: unknown) => {
           // The readings of a repeat are checked again, whatever becomes of it.
           if (!isRepeated) await giveBack();
@@ -289,7 +290,10 @@ export class BatchesController {
     try {
       await this.charge(caller, byReadings, response);
       if (!isRepeated) return await answer();
-      return await this.repeats.run(`${workspaceId}:${livemode}`, answer);
+      return await this.repeats.run(`${workspaceId}:${livemode}`, async () => {
+        await stands();
+        return answer();
+      });
     } catch (error) {
       throw error instanceof LineFull
         ? later('Too many repeated bulk requests of the workspace are waiting: send them one after another')
