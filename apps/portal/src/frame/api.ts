@@ -63,6 +63,11 @@ export class Api {
     private readonly forwardedFor: string | undefined,
   ) {}
 
+  /** Verifies the session again: whatever has waited calls it before it gives anything. @throws ApiProblem */
+  async requireStanding(): Promise<void> {
+    if ((await this.insider.verify()) === null) throw refusal(401, 'unauthenticated');
+  }
+
   /** @param path below `/api/v1`. @throws ApiProblem */
   get<T>(path: string, query: ApiQuery = {}): Promise<T> {
     const given = Object.entries(query).flatMap(([name, value]) =>

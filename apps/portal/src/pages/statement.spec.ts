@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { refusal } from '../frame/api.js';
 import type { Download } from '../frame/page.js';
 import { shown, visitTo } from '../testing/show.js';
 import { statementFilePage, statementPage, statementPdfPage } from './statement.js';
@@ -54,4 +55,25 @@ it('prints no month of more than 20,000 movements, and reads and counts nothing 
   const { visit, did } = visitToMonthOf(20_001);
   await expect(statementPdfPage.show(visit)).rejects.toMatchObject({ problem: { status: 422 } });
   expect(did).toEqual([]);
+});
+
+it.each([
+  ['before its turn comes', 1],
+  ['while it is made', 2],
+])('gives no statement to a session that ends %s', async (_, verified) => {
+  const queried: string[] = [];
+  let times = 0;
+  const visit = visitTo({
+    params: { period: '2026-11' },
+    query: (name) => {
+      queried.push(name);
+      return { opening: AMOUNTS, closing: AMOUNTS, closed: false, hasEarlier: false, entries: [] };
+    },
+    stands: () => {
+      times += 1;
+      if (times === verified) throw refusal(401, 'unauthenticated');
+    },
+  });
+  await expect(statementPage.show(visit)).rejects.toMatchObject({ problem: { status: 401 } });
+  expect(queried).toHaveLength(verified - 1);
 });

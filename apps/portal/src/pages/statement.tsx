@@ -43,8 +43,12 @@ const inTurn = async <T,>(
   const { workspaceId } = session;
   try {
     const found = await ofWorkspaces.run(workspaceId, () =>
-      ofProcess.run('all', () => find(workspaceId, period)),
+      ofProcess.run('all', async () => {
+        await api.requireStanding();
+        return find(workspaceId, period);
+      }),
     );
+    await api.requireStanding();
     if (found !== null) return found;
   } catch (error) {
     throw error instanceof LineFull ? busy() : error;

@@ -10,17 +10,22 @@ interface Stand {
   readonly get?: (path: string, query: ApiQuery) => unknown;
   /** What a query answers, by the name of its class. Lists are empty by default. */
   readonly query?: (name: string) => unknown;
+  /** Throws when the session has ended. */
+  readonly stands?: () => void;
   readonly params?: Readonly<Record<string, string>>;
 }
 
 /** A visit in English, in UTC, of a live session `ps_own` that may do everything. */
-export const visitTo = ({ get, query, params = {} }: Stand): Visit =>
+export const visitTo = ({ get, query, stands, params = {} }: Stand): Visit =>
   ({
     session: {
       ...{ mode: 'live', workspaceId: 'ws_1', sessionId: 'ps_own', language: 'en', timeZone: 'UTC' },
       ...{ scopes: [], expiresAt: '2099-01-01T00:00:00.000Z' },
     },
-    api: { get: async (path: string, asked: ApiQuery = {}) => get?.(path, asked) ?? { data: [] } },
+    api: {
+      get: async (path: string, asked: ApiQuery = {}) => get?.(path, asked) ?? { data: [] },
+      requireStanding: async () => stands?.(),
+    },
     queries: { execute: async (asked: object) => query?.(asked.constructor.name) ?? [] },
     texts: TEXTS.en,
     formats: formatsOf('en', 'UTC'),
