@@ -912,19 +912,27 @@ const grantOf = ({ type, data }, index) => {
   return 'allocations' in data ? data.allocations.map(({ grantId }) => grantId).join(' ') : '';
 };
 
-/** Keys by name of the operator, from the setting OPERATORS. @throws Fault */
+/** Keys by name of the operator, and when each was retired (ms), from the setting OPERATORS. @throws Fault */
 export const operatorsIn = (text) => {
   const operators = new Map();
   for (const one of text.split(/[\s,]+/).filter((part) => part !== '')) {
-    const [, name, key] = /^([a-z0-9][a-z0-9._-]*):([A-Za-z0-9+/=]+)(:active|:retired)?$/.exec(one) ?? [];
-    demand(name, 'operators', `"${one}" is not <name>:<public key>[:retired]`);
+    const [, name, key, state = 'active'] =
+      /^([a-z0-9][a-z0-9._-]*):([A-Za-z0-9+/=]+)(?::(active|retired(?:=.*)?))?$/.exec(one) ?? [];
+    demand(name, 'operators', `"${one}" is not <name>:<public key>[:retired=<instant>]`);
+    const retiredAt = state === 'active' ? Infinity : Date.parse(RETIRED.exec(state)?.[1]);
+    demand(
+      !Number.isNaN(retiredAt),
+      'operators',
+      `"${one}" says not since when the key is retired: write :retired=<instant>`,
+    );
     const publicKey = publicKeyIn(`${PEM_START}${key}${PEM_END}`);
-    const isKnown = [...operators.values()].flat().some((known) => known.equals(publicKey));
+    const isKnown = [...operators.values()].flat().some((known) => known.key.equals(publicKey));
     demand(!isKnown, 'operators', `${name} has the same key as another entry`);
-    operators.set(name, [...(operators.get(name) ?? []), publicKey]);
+    operators.set(name, [...(operators.get(name) ?? []), { key: publicKey, retiredAt }]);
   }
   return operators;
 };
+const RETIRED = /^retired=(\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z)$/;
 const [PEM_START, PEM_END] = ['-----BEGIN PUBLIC KEY-----\n', '\n-----END PUBLIC KEY-----\n'];
 
 /** Who gives the credits of a reading back whose document failed for good. The service's own audit knows the failure. */
@@ -934,7 +942,7 @@ const DOCUMENT_REFUND = 'billing.document-refund';
  * Why no two operators signed a correction; `null`: they did. Both sign the same text: the canonical JSON of what the
  * entry says, of the book, of who proposed it, and of the one grant that it may take credits from (`null`: any).
  */
-const unsignedBecause = ({ stream, data }, operators) => {
+const unsignedBecause = ({ stream, data, occurredAt }, operators) => {
   const { correctionId, adjustmentId, amount, allocations, reason, reference, reversesEventId } = data;
   const { signed, actor, approvedBy, expiresAt = null } = data;
   if (actor === `system:${DOCUMENT_REFUND}` && approvedBy === DOCUMENT_REFUND && !signed && !correctionId)
@@ -954,8 +962,10 @@ const unsignedBecause = ({ stream, data }, operators) => {
     [approvedBy, signed.approver],
   ]) {
     if (!operators.has(name)) return `${name}, who is to have signed this entry, is no operator`;
-    if (!operators.get(name).some((key) => isSigned(key, text, signature)))
-      return `the signature of ${name} does not fit this entry`;
+    const own = operators.get(name).find(({ key }) => isSigned(key, text, signature));
+    if (!own) return `the signature of ${name} does not fit this entry`;
+    if (Date.parse(occurredAt) > own.retiredAt)
+      return `the key with which ${name} is to have signed this entry was retired before`;
   }
   const isOther = (one) => one.amount < 0 && one.grantId !== grantId;
   return grantId !== null && allocations.some(isOther)

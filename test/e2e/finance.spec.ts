@@ -197,7 +197,9 @@ describe('corrections by two operators', () => {
     ]);
     const lin = new Operator(stack, made.privateKey);
     expect(await refusal(lin, adjust(1, 'LIN'))).toMatch(/^OPERATORS names the key in .* nowhere/);
-    const retired = await refusal(lin, adjust(1, 'LIN'), { OPERATORS: `${made.operator}:retired` });
+    const retired = await refusal(lin, adjust(1, 'LIN'), {
+      OPERATORS: `${made.operator}:retired=2026-01-01T00:00:00Z`,
+    });
     expect(retired).toMatch(/^OPERATORS names the key in .* as retired/);
     const correction = { proposedBy: 'lin' };
     expect(await lin.ops(adjust(1, 'LIN'), { OPERATORS: made.operator })).toMatchObject({ correction });

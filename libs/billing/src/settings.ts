@@ -37,13 +37,15 @@ export interface Operator {
   readonly name: string;
   /** Ed25519: base64 of the DER (SPKI). */
   readonly publicKey: string;
-  /** `retired`: it proves what it signed, and signs no more. */
+  /** `retired`: it proves what it signed before `retiredAt`, and signs no more. */
   readonly state: 'active' | 'retired';
+  /** Milliseconds since the epoch; `null` for an active one. */
+  readonly retiredAt: number | null;
 }
 
-const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired))?$/;
+const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired(?:=.*)?))?$/;
 
-/** Reads the setting OPERATORS: `<name>:<public key>[:retired]`, separated by commas or lines. @throws Error */
+/** Reads the setting OPERATORS: `<name>:<public key>[:retired=<RFC 3339, UTC>]`, separated by commas or lines. @throws Error */
 export const parseOperators = (text: string): readonly Operator[] => {
   const operators = text.split(/[\s,]+/).flatMap((one) => (one === '' ? [] : parseOperator(one)));
   const active = operators.filter(({ state }) => state === 'active').map(({ name }) => name);
@@ -62,9 +64,16 @@ const ED25519 = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 const parseOperator = (text: string): Operator => {
   const [, name, publicKey, state = 'active'] = NAMED.exec(text) ?? [];
-  if (!name || !publicKey) throw new Error(`has "${text}" in place of <name>:<public key>[:retired]`);
+  if (!name || !publicKey)
+    throw new Error(`has "${text}" in place of <name>:<public key>[:retired=<instant>]`);
   if (!ED25519.test(publicKey)) throw new Error(`has no Ed25519 public key for ${name}`);
-  return { name, publicKey, state: state as Operator['state'] };
+  if (state === 'active') return { name, publicKey, state, retiredAt: null };
+  const since = z.iso.datetime().safeParse(state.slice('retired='.length));
+  if (!since.success)
+    throw new Error(
+      `says not since when a key of ${name} is retired: write :retired=<instant>, as 2026-04-01T12:00:00Z`,
+    );
+  return { name, publicKey, state: 'retired', retiredAt: Date.parse(since.data) };
 };
 
 /** A fault says which one is wrong. */
@@ -88,7 +97,7 @@ export const settings = {
   ),
   OPERATORS: setting(
     operators,
-    'who may correct the ledger: <name>:<Ed25519 public key in base64> of each, separated by commas. With :retired behind it, a key proves what it signed and signs no more: never remove one. For ops and workers',
+    'who may correct the ledger: <name>:<Ed25519 public key in base64> of each, separated by commas. With :retired=<RFC 3339, UTC> behind it, a key signs no more, and proves only what is dated before: never remove one. For ops and workers',
   ),
   OPERATOR_KEY_FILE: setting(
     z.string().min(1).optional(),

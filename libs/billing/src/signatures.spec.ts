@@ -23,7 +23,7 @@ describe('the signatures of a correction', () => {
     expect(refusal(proposedBy(), approvedBy(eve))).toBe('eve has no active key in OPERATORS');
     for (const name of ['ada', 'grace']) {
       const retired = OPERATORS.map((one) =>
-        one.name === name ? { ...one, state: 'retired' as const } : one,
+        one.name === name ? { ...one, state: 'retired' as const, retiredAt: 0 } : one,
       );
       expect(refuseSignatures({ proposed: proposedBy(), approved: approvedBy() }, retired)).toBe(
         `${name} has no active key in OPERATORS`,
@@ -53,11 +53,11 @@ const otherTextOf = (publicKey: string): string => {
 
 describe('the setting OPERATORS', () => {
   it('names operators with their keys, and who has retired', () => {
-    const text = `ada:${ada.publicKey},\n grace:${grace.publicKey}:retired, grace:${eve.publicKey}:active`;
+    const text = `ada:${ada.publicKey},\n grace:${grace.publicKey}:retired=2026-04-01T12:00:00Z, grace:${eve.publicKey}:active`;
     expect(parseOperators(text)).toEqual([
-      { name: 'ada', publicKey: ada.publicKey, state: 'active' },
-      { name: 'grace', publicKey: grace.publicKey, state: 'retired' },
-      { name: 'grace', publicKey: eve.publicKey, state: 'active' },
+      { name: 'ada', publicKey: ada.publicKey, state: 'active', retiredAt: null },
+      { name: 'grace', publicKey: grace.publicKey, state: 'retired', retiredAt: Date.UTC(2026, 3, 1, 12) },
+      { name: 'grace', publicKey: eve.publicKey, state: 'active', retiredAt: null },
     ]);
     expect(parseOperators('')).toEqual([]);
   });
@@ -66,11 +66,15 @@ describe('the setting OPERATORS', () => {
     ['ada', 'in place of <name>:<public key>'],
     [`Ada:${ada.publicKey}`, 'in place of <name>:<public key>'],
     [`ada:${ada.publicKey}:gone`, 'in place of <name>:<public key>'],
+    [`ada:${ada.publicKey}:active=2026-04-01T12:00:00Z`, 'in place of <name>:<public key>'],
+    [`ada:${ada.publicKey}:retired`, 'says not since when a key of ada is retired'],
+    [`ada:${ada.publicKey}:retired=2026-04-01`, 'says not since when a key of ada is retired'],
+    [`ada:${ada.publicKey}:retired=2026-02-30T12:00:00Z`, 'says not since when a key of ada is retired'],
     ['ada:AAAA', 'no Ed25519 public key for ada'],
     // The same 32 bytes: the last character has two bits more.
     [`ada:${otherTextOf(ada.publicKey)}`, 'no Ed25519 public key for ada'],
     [`ada:${ada.publicKey},ada:${grace.publicKey}`, 'names ada twice'],
-    [`ada:${ada.publicKey},grace:${ada.publicKey}:retired`, 'twice'],
+    [`ada:${ada.publicKey},grace:${ada.publicKey}:retired=2026-04-01T12:00:00Z`, 'twice'],
   ])('is refused as %s', (text, why) => {
     expect(() => parseOperators(text)).toThrow(why);
   });

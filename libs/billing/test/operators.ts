@@ -26,6 +26,7 @@ export const OPERATORS: readonly Operator[] = [ada, grace].map(({ name, publicKe
   name,
   publicKey,
   state: 'active',
+  retiredAt: null,
 }));
 /** The same as a setting. */
 export const OPERATORS_SETTING = OPERATORS.map(({ name, publicKey }) => `${name}:${publicKey}`).join();

@@ -3,10 +3,11 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, operatorsIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
 import { altered, exportOf, rechained } from '../../test/book.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
-import { ada, OPERATORS_SETTING } from '../../test/operators.js';
+import { ada, eve, OPERATORS_SETTING } from '../../test/operators.js';
 import { FindReversibleHandler } from '../application/corrections.js';
 import { DocumentRefunds } from '../application/document-refunds.js';
 import { documentRefund } from '../domain/document-refund.js';
+import { parseOperators } from '../settings.js';
 
 const BY = { actor: 'system:billing.document-refund', correlationId: 'c', causationId: 'e' };
 let office: CorrectionOffice;
@@ -83,7 +84,8 @@ const events = () => office.store.log.filter(({ stream }) => stream === STREAM);
 const found = async (book = events(), operators = OPERATORS_SETTING) => {
   const text = await exportOf(rechained(book));
   const alone = verifyExport(linesIn([Buffer.from(text)]), { operators: operatorsIn(operators) });
-  const own = await office.findings(book.filter(({ type }) => type === 'CreditsAdjusted'));
+  const entries = book.filter(({ type }) => type === 'CreditsAdjusted');
+  const own = await office.findings(entries, parseOperators(operators));
   const messages = alone.findings.map(({ message }) => message);
   return { alone, own, messages };
 };
@@ -196,15 +198,32 @@ describe('The file of the auditor', () => {
   });
 
   it('counts keys that are retired, and checks nothing without keys', async () => {
-    const retired = OPERATORS_SETTING.replaceAll(/,|$/g, ':retired,');
-    expect((await found(events(), retired)).messages).toEqual([]);
+    const retiredAt = (at: string) => OPERATORS_SETTING.replaceAll(/,|$/g, `:retired=${at},`);
+    expect((await found(events(), retiredAt('2026-04-10T12:00:00Z'))).messages).toEqual([]);
     const grace = 'grace, who is to have signed this entry, is no operator';
     expect((await found(events(), OPERATORS_SETTING.split(',')[0])).messages).toEqual([grace]);
     const lines = linesIn([Buffer.from(await exportOf(events()))]);
     expect(verifyExport(lines)).toMatchObject({ ok: true, corrections: null });
+    expect(() => operatorsIn(`ada:${ada.publicKey}:retired`)).toThrow('says not since when');
     expect(() => operatorsIn('ada')).toThrow('is not <name>:<public key>');
     expect(() => operatorsIn(`ada:${ada.publicKey},grace:${ada.publicKey}`)).toThrow('same key');
   });
+});
+
+describe('A key that was retired', () => {
+  it.each(['ada', 'grace'])(
+    'signs nothing later: the entry is a finding, though %s has a new key',
+    async (name) => {
+      await office.correct('c1', { amount: 20 });
+      const setting = OPERATORS_SETTING.replace(
+        new RegExp(`${name}:[^,]+`),
+        `$&:retired=2026-04-10T11:59:59.999Z,${name}:${eve.publicKey}`,
+      );
+      const { messages, own } = await found(events(), setting);
+      const message = `the key with which ${name} is to have signed this entry was retired before`;
+      expect([messages, own]).toEqual([[message], [message]]);
+    },
+  );
 });
 
 describe('the credits of a document that was given up', () => {

@@ -35,7 +35,7 @@ interface Group {
  * Checks that two operators signed each correction in a book, or that it follows from a document that failed. What cannot
  * be read is for `BookVerifier`.
  * @param entries `CreditsAdjusted` of whole books, in the order of the log
- * @param operators OPERATORS; those that are retired count too
+ * @param operators OPERATORS; those that are retired count for what is dated before
  */
 export const verifyCorrections = async (
   store: Pick<EventStore, 'read'>,
@@ -89,7 +89,7 @@ export const correctionDifferences = ({ findings }: CorrectionsReport): readonly
 
 /** Why an entry is none that two operators signed; `null`: it is. @param booked entries before it; takes it, too */
 const faultOf = (
-  { stream, data }: Recorded<{ type: 'CreditsAdjusted'; data: Adjusted }>,
+  { stream, data, metadata }: Recorded<{ type: 'CreditsAdjusted'; data: Adjusted }>,
   booked: Set<string>,
   operators: readonly Operator[],
 ): string | null => {
@@ -97,6 +97,8 @@ const faultOf = (
   const isTwice = booked.has(`${stream} ${adjustmentId}`);
   booked.add(`${stream} ${adjustmentId}`);
   if (isTwice) return 'the entry is booked twice';
+  const at = Date.parse(metadata.occurredAt);
+  const inForce = operators.filter(({ retiredAt }) => retiredAt === null || at <= retiredAt);
   if (!signed || correctionId === undefined || !actor.startsWith('operator:'))
     return 'no two operators signed this entry';
   const proposedBy = actor.slice('operator:'.length);
@@ -111,6 +113,8 @@ const faultOf = (
     const isSigned = haveSigned(operators, name, [text], [signature]);
     if (isSigned === null) return `${name}, who is to have signed this entry, is no operator`;
     if (!isSigned) return `the signature of ${name} does not fit this entry`;
+    if (!haveSigned(inForce, name, [text], [signature]))
+      return `the key with which ${name} is to have signed this entry was retired before`;
   }
   return grantId !== null && allocations.some((one) => one.amount < 0 && one.grantId !== grantId)
     ? `the entry takes credits of another grant than ${grantId}, which was signed`
