@@ -104,4 +104,10 @@ describe('The same key of another caller of the workspace', () => {
   it('is a repeat elsewhere', async () => {
     expect(await askedBy(() => of({}))).toBe(1);
   });
+
+  it('is another request where they see both modes: the answer may hold what a key of one may not see', async () => {
+    for (const sees of [['live'], ['live', 'test']] as const)
+      await intercept(SUCCEEDS, undefined, false, { ...KEY, sees });
+    expect(new Set(identities).size).toBe(2);
+  });
 });

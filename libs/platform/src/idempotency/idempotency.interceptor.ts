@@ -76,13 +76,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
       return next.handle();
     const key = readIdempotencyKey(Array.isArray(header) ? header.join() : header) ?? '';
     const caller = principalOf(request);
-    // Each mode has keys of its own.
+    // Each mode has keys of its own, and so has who sees both: the answer may hold what a key of one mode may not see.
     const purpose = caller.mode === 'test' ? 'test-idempotency-key' : 'idempotency-key';
     const secrets = this.reflector.get<readonly string[] | undefined>(SHOWN_ONCE, context.getHandler());
+    const asker = secrets ? [identityOf(caller)] : caller.sees.length > 1 ? [caller.sees.join()] : [];
     const identity: RequestIdentity = {
       workspaceId: caller.workspaceId,
       route: routeKey(request),
-      keyDigest: this.digester.digest(purpose, key, ...(secrets ? [identityOf(caller)] : [])),
+      keyDigest: this.digester.digest(purpose, key, ...asker),
     };
     const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
     const response = http.getResponse<Response>();
