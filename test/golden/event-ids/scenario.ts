@@ -171,7 +171,7 @@ export const scenario = (service: Service): readonly Step[] => {
           .get(EndpointCommands)
           .change(
             endpointId,
-            ws,
+            { workspaceId: ws, sees: ['live', 'test'] },
             { description: 'second', events: ['reading.published'] },
             null,
             byOwner('req_changed'),
@@ -179,7 +179,10 @@ export const scenario = (service: Service): readonly Step[] => {
     ],
     [
       'its secret is rotated',
-      () => nest.get(EndpointCommands).rotate(endpointId, ws, 3_600, byOwner('req_rotated')),
+      () =>
+        nest
+          .get(EndpointCommands)
+          .rotate(endpointId, { workspaceId: ws, sees: ['live', 'test'] }, 3_600, byOwner('req_rotated')),
     ],
     [
       'it is disabled after a failed delivery',
@@ -202,7 +205,13 @@ export const scenario = (service: Service): readonly Step[] => {
       'a delivery that it never had is not sent again',
       () => nest.get(Redeliveries).queue(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
     ],
-    ['it is deleted', () => nest.get(EndpointCommands).delete(endpointId, ws, null, byOwner('req_deleted'))],
+    [
+      'it is deleted',
+      () =>
+        nest
+          .get(EndpointCommands)
+          .delete(endpointId, { workspaceId: ws, sees: ['live', 'test'] }, null, byOwner('req_deleted')),
+    ],
     ['the plan is cancelled', () => commands.execute(new CancelSubscription(ws, byOperator('cancel')))],
     [
       'a month ends, and what is due is recorded',
