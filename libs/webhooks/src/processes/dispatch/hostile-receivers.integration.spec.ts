@@ -15,6 +15,7 @@ import type { AttemptResult } from '../../domain/attempt.js';
 import type { Attempts } from '../../../test/attempts.js';
 
 const test = sending();
+const HOST = 'receiver.example';
 
 /** What the first message of a TLS client offers (RFC 8446, 4.1.2). */
 const cipherSuitesOf = (hello: Buffer): readonly number[] => {
@@ -170,6 +171,21 @@ describe('A hostile receiver', () => {
     expect(written).toBeLessThan(16_777_216);
   });
 
+  it('cannot have more certificates verified than a connection needs', async () => {
+    const [own, another] = [await makeCertificate({ name: HOST }), await makeCertificate({ name: 'a' })];
+    const presenting = async (certificates: number) => {
+      const cert = [own, ...Array.from({ length: certificates - 1 }, () => another)]
+        .map((one) => one.cert)
+        .join('\n');
+      const server = createTlsServer({ key: own.key, cert });
+      server.on('tlsClientError', () => undefined);
+      return send(senderWith(), `https://${HOST}:${await listen(server)}/`);
+    };
+    // Of some 400 bytes each: the worker looked at the first chain, and at none of the second.
+    expect(await presenting(20)).toMatchObject({ error: 'tls_error' });
+    expect(await presenting(40)).toMatchObject({ error: 'invalid_response' });
+  });
+
   it('that presents an untrusted certificate is not sent anything', async () => {
     const names: string[] = [];
     let bytes = 0;
@@ -286,7 +302,6 @@ describe('In a process of its own', () => {
   });
 
   describe('A receiver over TLS', () => {
-    const HOST = 'receiver.example';
     let folder: string;
     let authority: Identity;
     let issuer: Identity & { readonly name: string };

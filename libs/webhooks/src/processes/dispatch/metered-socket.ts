@@ -4,6 +4,11 @@ import type { TLSSocket } from 'node:tls';
 
 /** Bytes that a connection may receive beside twice its content: certificates, tickets, and a record that is not complete. */
 const TLS_BYTES = 49_152;
+/**
+ * Bytes until a connection is made: those of four certificates with RSA of 4,096 bits and a hundred names. TLS verifies
+ * every certificate that it is sent, trusted or not, in one piece: up to 5 ms for 420 bytes.
+ */
+const HANDSHAKE_BYTES = 12_288;
 /** The type of records that make a connection, and in TLS 1.2 also ask to make it again (RFC 5246, 7.4.1.1). */
 const HANDSHAKE = 22;
 
@@ -27,7 +32,8 @@ export const meteredTls = (
   const stream = new MeteredSocket(socket, (more, records) => {
     bytes += more;
     const isAgain = isMade && tls.getProtocol() === 'TLSv1.2' && records.includes(HANDSHAKE);
-    const isAdmitted = !isAgain && bytes <= TLS_BYTES + 2 * tls.bytesRead;
+    const most = isMade ? TLS_BYTES + 2 * tls.bytesRead : HANDSHAKE_BYTES;
+    const isAdmitted = !isAgain && bytes <= most;
     if (!isAdmitted) tls.destroy(tooMuch());
     return isAdmitted;
   });
