@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
 import { Injectable } from '@nestjs/common';
 import { Digester } from '../crypto/digest.js';
 import { invalidParameter } from './query-parameters.js';
@@ -14,6 +15,15 @@ export interface PageRequest {
 export const DEFAULT_LIMIT = 50;
 export const LARGEST_LIMIT = 100;
 const SIGNATURE_BYTES = 16;
+
+/** Elements of a page that count as one request, where each is opened. */
+const OPENED_A_TOKEN = 20;
+
+/** What a page of opened elements counts as. One that asks for too many, or for nonsense, is refused, and counts as one. */
+export const tokensOfPage = ({ query }: Pick<Request, 'query'>): number => {
+  const limit = Number(query['limit'] ?? DEFAULT_LIMIT);
+  return limit >= 1 && limit <= LARGEST_LIMIT ? Math.ceil(limit / OPENED_A_TOKEN) : 1;
+};
 
 /**
  * Pages with opaque cursors, signed and bound to a scope: the list's owner, the list, and its filters. Refuses a cursor

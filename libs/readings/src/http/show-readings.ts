@@ -2,14 +2,14 @@ import { Controller, Delete, Get, Headers, HttpCode, Param, Query, Res } from '@
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { GivesPersonalData } from '#platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal, requireStanding } from '#platform/auth/authentication.js';
 import { livemodeOf, seesMode } from '#platform/auth/livemode.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
-import { DEFAULT_LIMIT, LARGEST_LIMIT, PageCursors } from '#platform/http/page-cursor.js';
+import { PageCursors, tokensOfPage } from '#platform/http/page-cursor.js';
 import { preferredWait } from '#platform/http/prefer-wait.js';
 import { type FieldError, invalidRequest, Problem } from '#platform/http/problem.js';
 import { parameterPointer } from '#platform/http/query-parameters.js';
@@ -69,15 +69,6 @@ const instantFilter = (name: string, description: string) =>
     schema: { type: 'string', format: 'date-time', examples: ['2026-04-04T00:00:00Z'] },
   });
 
-/** Readings of a page that count as one request: each is opened, and may have 4 KB of metadata. */
-const READINGS_A_TOKEN = 20;
-
-/** What a page counts as. One that asks for too many, or for nonsense, is refused, and counts as one. */
-const tokensOf = ({ query }: Request): number => {
-  const limit = Number(query['limit'] ?? DEFAULT_LIMIT);
-  return limit >= 1 && limit <= LARGEST_LIMIT ? Math.ceil(limit / READINGS_A_TOKEN) : 1;
-};
-
 /** How often a held request checks for a change, milliseconds. */
 const LOOK_AGAIN_MS = 100;
 
@@ -93,13 +84,13 @@ export class ReadingsController {
   ) {}
 
   @Get()
-  @RateLimited('read', tokensOf)
+  @RateLimited('read', tokensOfPage)
   @GivesPersonalData()
   @ApiOperation({
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
     description:
-      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have.',
+      'Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. Of an `externalId` that more than 1,000 readings have, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have.',
   })
   @ApiQuery({
     name: 'status',
@@ -130,9 +121,15 @@ export class ReadingsController {
     const filters = readFilters({ status, externalId, createdSince, createdUntil });
     const scope = ['readings', workspaceId, String(livemode), JSON.stringify(filters)];
     const request = this.cursors.read(limit, cursor, ...scope);
-    const found = await this.readings.page(workspaceId, livemode, filters, request.limit + 1, request.after);
+    const { readings, after } = await this.readings.page(
+      workspaceId,
+      livemode,
+      filters,
+      request.limit + 1,
+      request.after,
+    );
     const page = this.cursors.page(
-      found,
+      readings,
       request.limit,
       ({ row }) => [row.created_at, row.reading_id],
       ...scope,
@@ -145,7 +142,7 @@ export class ReadingsController {
     );
     return {
       data: shown.map(({ row, input }) => readingSummaryView(row, input)),
-      nextCursor: page.nextCursor,
+      nextCursor: after === null ? page.nextCursor : this.cursors.seal(after, ...scope),
     };
   }
 

@@ -106,7 +106,7 @@ it('is not missing in a search by its external id because this process lacks its
   );
   const none = { status: null, createdSince: null, createdUntil: null };
   const page = (externalId: string | null) => query.page('ws_1', true, { ...none, externalId }, 10, null);
-  expect(await page(null)).toMatchObject([{ input: null }]);
+  expect(await page(null)).toMatchObject({ readings: [{ input: null }] });
   await expect(page('order-4711')).rejects.toBeInstanceOf(KeyNotHeld);
 });
 

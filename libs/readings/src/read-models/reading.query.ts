@@ -45,15 +45,15 @@ export interface ListFilters {
  * SQL: readings of a workspace, newest first. A filter that is not given is not in the text, so that each list has the
  * plan of its own filters.
  * @param livemode `null`: of both modes
- * @param lookup keyed digest of the external id
+ * @param among only these; `null`: all
  * @param after `createdAt` and `readingId` of the last reading before the page
  */
 export const selectPage = (
   columns: string,
   workspaceId: string,
   livemode: boolean | null,
-  { status, createdSince, createdUntil }: ListFilters,
-  lookup: Buffer | null,
+  { status, createdSince, createdUntil }: Omit<ListFilters, 'externalId'>,
+  among: readonly string[] | null,
   limit: number,
   after: readonly string[] | null,
 ): QueryConfig => {
@@ -67,13 +67,13 @@ export const selectPage = (
     ...(after === null
       ? []
       : [`(created_at, reading_id) < (${given(after[0])}::timestamptz, ${given(after[1])}::uuid)`]),
-    ...(lookup === null ? [] : [`reading_id in (${subjectsWith(given(lookup))})`]),
+    ...(among === null ? [] : [`reading_id = any (${given(among)}::uuid[])`]),
   ];
   const page = `order by created_at desc, reading_id desc limit ${given(limit)}`;
   const select = `select ${columns} from readings.reading where ${conditions.join(' and ')}`;
   const of = (mode: boolean): string => `${select} and ${mode ? 'livemode' : 'not livemode'}`;
-  // An external id has few readings. Materialized, so that no plan walks the list of the workspace to find them.
-  if (lookup !== null)
+  // Materialized, so that no plan walks the list of the workspace to find these.
+  if (among !== null)
     return {
       text: `with found as materialized (${livemode === null ? select : of(livemode)}) select * from found ${page}`,
       values,
@@ -86,8 +86,18 @@ export const selectPage = (
   return { text, values };
 };
 
-const subjectsWith = (lookup: string): string =>
-  `select subject_id from platform.subject_key where lookups @> array[${lookup}::bytea]`;
+/** With more readings than this of an external id, a page looks for them among the next readings of the list instead. */
+const FEW = 1_000;
+/** Readings that such a page looks at: of many that have another id, it shows fewer than it may, or none. */
+const SCANNED = 1_000;
+
+/** SQL: subjects of an external id, at most one more than few. Materialized: no plan looks through all keys for the first. */
+const SUBJECTS_WITH = `
+  with found as materialized (select subject_id from platform.subject_key where lookups @> array[$1::bytea])
+  select subject_id as id from found limit ${FEW + 1}`;
+/** SQL: those of an external id among the subjects of $2. */
+const SUBJECTS_AMONG = `
+  select subject_id as id from platform.subject_key where subject_id = any ($2::uuid[]) and lookups @> array[$1::bytea]`;
 
 interface SealedResult {
   readonly workspaceId: string;
@@ -139,6 +149,7 @@ export class ReadingQuery {
    * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
    * external id may have another: requests that were not accepted leave theirs with the key.
    * @param livemode `null`: of both modes
+   * @returns `after`: where the list goes on, when fewer than `limit` were found among those looked at; `null`: it ends
    */
   async page(
     workspaceId: string,
@@ -146,19 +157,34 @@ export class ReadingQuery {
     filters: ListFilters,
     limit: number,
     after: readonly string[] | null,
-  ): Promise<readonly OpenedReading[]> {
+  ): Promise<{ readonly readings: readonly OpenedReading[]; readonly after: readonly string[] | null }> {
     const lookup =
       filters.externalId === null ? null : externalIdLookup(this.digester, workspaceId, filters.externalId);
-    const { rows } = await this.pool.query<Row>(
-      selectPage(SHOWN_COLUMNS, workspaceId, livemode, filters, lookup, limit, after),
-    );
-    return Promise.all(
+    const select = async (columns: string, among: readonly string[] | null, most: number) =>
+      (await this.pool.query<Row>(selectPage(columns, workspaceId, livemode, filters, among, most, after)))
+        .rows;
+    let among = lookup && (await this.subjects(SUBJECTS_WITH, lookup));
+    let end: Row | undefined;
+    if (lookup && among && among.length > FEW) {
+      const looked = await select('reading_id, created_at', null, SCANNED);
+      if (looked.length === SCANNED) end = looked.at(-1);
+      const ids = looked.map((row) => row.reading_id);
+      among = await this.subjects(SUBJECTS_AMONG, lookup, ids);
+    }
+    const rows = await select(SHOWN_COLUMNS, among, limit);
+    const readings = await Promise.all(
       // A search must not say that there is no such reading, when this process alone cannot tell.
       rows.map(withInstants).map(async (row) => ({
         row,
         input: await (lookup === null ? this.soundInput(row) : this.unbrokenInput(row)),
       })),
     );
+    const isAll = end === undefined || rows.length >= limit;
+    return { readings, after: isAll ? null : [withInstants(end!).created_at, end!.reading_id] };
+  }
+
+  private async subjects(text: string, ...values: readonly unknown[]): Promise<readonly string[]> {
+    return (await this.pool.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);
   }
 
   /** The newest test reading of a workspace whose documents can be fetched. */
