@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * Get the health of an endpoint
-         * @description Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it.
+         * @description Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it. Counts as 5 requests of the policy `read`.
          */
         get: operations["getWebhookEndpointHealth"];
         put?: never;
@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 30 requests of the policy `manage`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -573,7 +573,7 @@ export interface paths {
         };
         /**
          * Get the progress of a replay
-         * @description Also counts its deliveries by status.
+         * @description Also counts its deliveries by status, and counts as 10 requests of the policy `read`.
          */
         get: operations["getReplay"];
         put?: never;
@@ -597,7 +597,7 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410. A page counts as one request of the policy `read` for each 20 events that it may have.
          */
         get: operations["listEvents"];
         put?: never;

@@ -10,6 +10,7 @@ import { PageCursors } from '#platform/http/page-cursor.js';
 import { invalidParameter } from '#platform/http/query-parameters.js';
 import { Requester } from '#platform/http/requester.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { CLOCK } from '#platform/tokens.js';
 import { HOUR_MS, firstHour } from '../contracts/endpoints.js';
 import {
@@ -52,6 +53,8 @@ import { EndpointAccess } from './endpoint-access.js';
 import { EndpointCommands, type AskedChanges } from './endpoint-commands.js';
 
 const MOST_DAYS = 35;
+/** Tokens of the policy `read` that the health of an endpoint takes: it counts all that waits. */
+const COUNT_COST = 5;
 
 @WebhookRoutes()
 export class EndpointsController {
@@ -242,11 +245,12 @@ export class EndpointHealthController {
 
   @Get('health')
   @ReadsWebhooks()
+  @RateLimited('read', COUNT_COST)
   @ApiOperation({
     operationId: 'getWebhookEndpointHealth',
     summary: 'Get the health of an endpoint',
     description:
-      'Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it.',
+      'Returns the state of its queue, and the attempts of the last 24 hours by outcome. Hours count as a whole: this one (UTC) and the 23 before it. Counts as 5 requests of the policy `read`.',
   })
   @Answers(200, 'The health of the endpoint', endpointHealthSchema)
   async health(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {

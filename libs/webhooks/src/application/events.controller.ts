@@ -5,10 +5,11 @@ import type { Request, Response } from 'express';
 import { GivesPersonalData, setAbout } from '#platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
-import { PageCursors } from '#platform/http/page-cursor.js';
+import { PageCursors, tokensOfPage } from '#platform/http/page-cursor.js';
 import { Problem } from '#platform/http/problem.js';
 import { invalidParameter } from '#platform/http/query-parameters.js';
 import { sendJson } from '#platform/http/send-json.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { NOTICE_TYPES, PUBLIC_EVENT_TYPES, isNotice } from '../contracts/events.js';
 import { eventOrNoticeSchema, eventPageSchema } from '../http/event.schemas.js';
 import {
@@ -37,12 +38,13 @@ export class EventsController {
   ) {}
 
   @Get()
+  @RateLimited('read', tokensOfPage)
   @GivesPersonalData()
   @ApiOperation({
     operationId: 'listEvents',
     summary: 'Pull the events of the workspace',
     description:
-      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410.',
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410. A page counts as one request of the policy `read` for each 20 events that it may have.',
   })
   @ChoiceQuery(
     'type',

@@ -25,8 +25,10 @@ import { replaySchema } from '../http/webhook.schemas.js';
 const LOOK_AGAIN_MS = 50;
 /** Longest wait of a request for the count of its dry run (ms): 5 s. A worker counts within moments. */
 export const DRY_RUN_WAIT_MS = Symbol('DryRunWaitMs');
-/** Tokens of the policy `manage` that a replay takes: each of its events is stored and sent again. */
-const COST = 10;
+/** Tokens of the policy `manage` that a replay takes: each of its events is looked up, or stored and sent again. */
+const COST = 30;
+/** Tokens of the policy `read` that its progress takes: it counts all its deliveries. */
+const COUNT_COST = 10;
 
 @EndpointRoutes()
 export class ReplayController {
@@ -45,7 +47,7 @@ export class ReplayController {
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 10 requests of the policy `manage`.',
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time for each mode; dry runs do not count. A `since` from before the events that are kept is 410, with the earliest instant. A replay or dry run counts as 30 requests of the policy `manage`.',
   })
   @Answers(
     202,
@@ -93,10 +95,11 @@ export class ReplayController {
 
   @Get('replays/:replayId')
   @ReadsWebhooks()
+  @RateLimited('read', COUNT_COST)
   @ApiOperation({
     operationId: 'getReplay',
     summary: 'Get the progress of a replay',
-    description: 'Also counts its deliveries by status.',
+    description: 'Also counts its deliveries by status, and counts as 10 requests of the policy `read`.',
   })
   @NamesReplay()
   @Answers(200, 'The replay', replaySchema)

@@ -126,12 +126,16 @@ export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndp
   }
 }
 
+/** SQL: when the first pending delivery of `endpoint` is due, from a replay or not: an index has each in order. */
+const firstDue = (replay: 'null' | 'not null'): string => `
+  (select min(due_at) from webhooks.delivery
+   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending' and replay_id is ${replay})`;
+
 /** Pending deliveries of `endpoint`. The last success is from the hourly sums: no index of the history finds it. */
 const QUEUE_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
-  (select ${freeAt('min(due_at)')} from webhooks.delivery
-   where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as "nextAttemptAt",
+  (select ${freeAt('due_at')} from (select least(${firstDue('null')}, ${firstDue('not null')}) as due_at) first) as "nextAttemptAt",
   (select last_at from webhooks.endpoint_hour
    where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
    order by hour desc limit 1) as "lastSuccessAt"`;
