@@ -6,7 +6,6 @@ import type { StartedPostgres } from '../../../../test/support/start-postgres.js
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import type { ReadingRecord } from '../domain/reading-view.js';
 import { SHOWN_COLUMNS } from '../projections.js';
 import { externalIdLookup } from '../sealed-reading.js';
 import { ReadingQuery, selectPage, type ListFilters } from './reading.query.js';
@@ -105,9 +104,9 @@ it('a page of an external id that many readings have reads few of them, and the 
     isFirst = false
   ) {
     const page = await query.page('ws_1', null, { ...NONE, externalId: 'same' }, limit, after);
-    for (const { record } of page.readings) found.add(record.readingId);
-    const last: ReadingRecord | undefined = page.readings.at(-1)?.record;
-    const full = page.readings.length === limit && last ? [last.createdAt, last.readingId] : null;
+    for (const { row } of page.readings) found.add(row.reading_id);
+    const last = page.readings.at(-1)?.row;
+    const full = page.readings.length === limit && last ? [last.created_at, last.reading_id] : null;
     after = page.after ?? full;
   }
   expect(found.size).toBe(5_000);
