@@ -179,8 +179,9 @@ export class ReadingQuery {
         input: await (lookup === null ? this.soundInput(row) : this.unbrokenInput(row)),
       })),
     );
-    const isAll = end === undefined || rows.length >= limit;
-    return { readings, after: isAll ? null : [withInstants(end!).created_at, end!.reading_id] };
+    if (end === undefined || rows.length >= limit) return { readings, after: null };
+    const { created_at: createdAt, reading_id: readingId } = withInstants(end);
+    return { readings, after: [createdAt, readingId] };
   }
 
   private async subjects(text: string, ...values: readonly unknown[]): Promise<readonly string[]> {
