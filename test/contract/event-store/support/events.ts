@@ -44,17 +44,23 @@ export const take = async <T>(
 /** Of EventStoreDB 23.10, which drops a subscriber that is 32 events behind while it is live or becomes so. */
 const DROPPED = /Consumer too slow/;
 
-/** The same, by a consumer: subscribes again after the last item when the store has dropped it for being slow. */
+/**
+ * The same, of the wanted items, by a consumer: subscribes again after the last item when the store has dropped it for
+ * being slow.
+ */
 export const takeResubscribing = async <T>(
   subscribe: (last: T | undefined) => AsyncIterable<T> & { unsubscribe(): Promise<void> },
   count: number,
+  isWanted: (item: T) => boolean = () => true,
 ): Promise<T[]> => {
   const items: T[] = [];
+  let last: T | undefined;
   while (items.length < count) {
-    const subscription = subscribe(items.at(-1));
+    const subscription = subscribe(last);
     try {
       for await (const item of subscription) {
-        items.push(item);
+        last = item;
+        if (isWanted(item)) items.push(item);
         if (items.length >= count) break;
       }
     } catch (error) {
