@@ -194,7 +194,7 @@ describe('refused requests', () => {
       },
       () => 'the limit is checked',
     );
-    await delay(100);
+    await delay(2_000);
     caller.abort();
     await Promise.all(calls);
     await delay(50);

@@ -90,6 +90,8 @@ export class TestApi {
   static async start(
     database: TestDatabase,
     settings: Readonly<Record<string, string>> = {},
+    /** That of another process, to share it. */
+    store = new InMemoryEventStore(),
   ): Promise<TestApi> {
     const config = testConfig(database, {
       WEBHOOK_ALLOW_CIDRS: '',
@@ -97,7 +99,6 @@ export class TestApi {
       ...settings,
     });
     const log = pino({ level: 'silent' });
-    const store = new InMemoryEventStore();
     const module = await Test.createTestingModule({
       imports: [PlatformModule.forProcess(config, log), AuthenticationModule, WebhooksHttpModule],
       providers: [

@@ -32,7 +32,7 @@ export const lockFolder = (folder: string): (() => void) => {
   const path = join(folder, 'server.lock');
   const own = join(folder, `server.lock.${String(process.pid)}.${String(Date.now())}`);
   const holder = identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
-  writeFileSync(own, JSON.stringify(holder satisfies ProcessIdentity));
+  writeFileSync(own, JSON.stringify(holder satisfies ProcessIdentity), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {

@@ -60,7 +60,7 @@ describe('While a replay of an endpoint runs', () => {
   });
 
   it('one of many requests starts one, whichever process they reach', async () => {
-    const other = await TestApi.start(database);
+    const other = await TestApi.start(database, {}, api.store);
     try {
       const answers = await Promise.all(
         Array.from({ length: 24 }, (_, n) => ask({}, {}, n % 2 ? other : api)),
