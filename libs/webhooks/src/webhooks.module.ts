@@ -6,7 +6,12 @@ import {
   EndpointCommands,
 } from './application/endpoint-commands.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
-import { ReplayEventsHandler, ReplayRows, StopReplayHandler } from './application/replay.js';
+import {
+  GetReplayHandler,
+  ReplayEventsHandler,
+  ReplayRows,
+  StopReplayHandler,
+} from './application/replay.js';
 import {
   AnswerVault,
   CountSecretsByKeyHandler,
@@ -22,14 +27,20 @@ import {
   FindAnsweredDeliveryHandler,
   ListDeliveriesOfReadingHandler,
 } from './read-models/deliveries.js';
-import { EndpointRows, GetEndpointQueueHandler, QueueHealth } from './read-models/endpoints.js';
+import {
+  EndpointRows,
+  FindWebhookEndpointHandler,
+  GetEndpointQueueHandler,
+  ListWebhookEndpointsHandler,
+  QueueHealth,
+} from './read-models/endpoints.js';
 import {
   DeletedPast,
   EventFeed,
   FindToldEventHandler,
   ListNewestEventsHandler,
 } from './read-models/event-feed.js';
-import { GetEndpointStatsHandler } from './read-models/hourly-stats.js';
+import { GetEndpointStatsHandler, HourlyStats } from './read-models/hourly-stats.js';
 
 const PARTS = [
   AnswerVault,
@@ -40,8 +51,8 @@ const PARTS = [
   EndpointRows,
   EndpointStreams,
   EventFeed,
-  GetEndpointStatsHandler,
   HeaderVault,
+  HourlyStats,
   QueueHealth,
   ReplayRows,
   SecretVault,
@@ -58,9 +69,13 @@ const PARTS = [
     FindAnsweredDeliveryHandler,
     FindToldEventHandler,
     FindVerificationHandler,
+    FindWebhookEndpointHandler,
     GetEndpointQueueHandler,
+    GetEndpointStatsHandler,
+    GetReplayHandler,
     ListDeliveriesOfReadingHandler,
     ListNewestEventsHandler,
+    ListWebhookEndpointsHandler,
     LookAtWebhookRetentionHandler,
     ReplayEventsHandler,
     RewrapSecretsHandler,
