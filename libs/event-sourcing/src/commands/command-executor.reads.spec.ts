@@ -34,24 +34,6 @@ const watchedReads = () => {
 const refsInLog = (): string[] => store.log.map(({ data }) => (data as { ref?: string }).ref ?? 'none');
 
 describe('What CommandExecutor reads', () => {
-  describe('a state that the caller has folded', () => {
-    const folded = (total: number) => {
-      const { id: _, metadata, revision } = store.log.at(-1)!;
-      const last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
-      const state = { ...tally.initialState, total };
-      return { state, revision, chain: '', last, workspaceId: metadata.workspaceId };
-    };
-
-    it('that another writer has continued is read on', async () => {
-      await add(executorOn(store), 1, 'a');
-      const executor = executorOn(store, { cachedStreams: 1 });
-      executor.remember('1', folded(1));
-      await add(executorOn(store), 10, 'b');
-      expect(await add(executor, 2, 'c')).toMatchObject({ kind: 'accepted', state: { total: 13 } });
-      expect(refsInLog()).toEqual(['a', 'b', 'c']);
-    });
-  });
-
   describe('a fresh stream', () => {
     const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
       executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });

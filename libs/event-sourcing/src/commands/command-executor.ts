@@ -287,14 +287,6 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     return loaded;
   }
 
-  /**
-   * Starts the next command on a stream from a state that the caller has folded, instead of reading it. If the stream has
-   * continued since, the append meets a conflict and reads the rest, as always.
-   */
-  remember(id: string, folded: Folded<S>): void {
-    this.cache?.set(streamName(this.catalogue.category, id), folded);
-  }
-
   private enqueue(
     stream: string,
     asked: Omit<Waiting<C, EventOf<Cat>, S, R>, 'resolve' | 'reject'>,
