@@ -80,7 +80,12 @@ export class PortalVisitor {
     const response = await fetch(this.baseUrl + path, {
       ...init,
       redirect: 'manual',
-      headers: { ...(init.headers as Record<string, string>), ...(cookie && { cookie }) },
+      headers: {
+        ...(init.headers as Record<string, string>),
+        ...(cookie && { cookie }),
+        // The server may close an idle connection at the moment at which a kept one is used again.
+        connection: 'close',
+      },
     });
     for (const one of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(one) ?? [];
