@@ -53,11 +53,8 @@ const row = {
 };
 
 describe('the row of an endpoint', () => {
-  it('has the settings it was created with', () => {
+  it('has the settings it was created with, and follows it through being disabled, enabled and deleted', () => {
     given(endpointProjection, [created]).thenRows({ 'webhooks.endpoint': [row] });
-  });
-
-  it('follows it through being disabled, enabled and deleted', () => {
     const disabled = happened(1, { type: 'WebhookEndpointDisabled', data: { reason: 'gone' } });
     const enabled = happened(2, { type: 'WebhookEndpointEnabled', data: {} });
     const deleted = happened(3, { type: 'WebhookEndpointDeleted', data: {} });
@@ -80,14 +77,6 @@ describe('the row of an endpoint', () => {
       'webhooks.endpoint': [
         { ...row, enabled: false, secrets: [], revision: '3', updated_at: at(3), deleted_at: at(3) },
       ],
-    });
-  });
-
-  it('says when its receiver has answered a probe', () => {
-    const url = 'https://example.com/hook';
-    const verified = happened(1, { type: 'WebhookEndpointVerified', data: { url } });
-    given(endpointProjection, [created, verified]).thenRows({
-      'webhooks.endpoint': [{ ...row, verified: true, revision: '1', updated_at: at(1) }],
     });
   });
 

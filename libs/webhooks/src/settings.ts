@@ -3,23 +3,24 @@ import { z } from 'zod';
 import { count, days, flag, milliseconds, setting, spans } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
+
 /** Allowed webhook targets, and how deliveries are sent. */
 export const settings = {
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
   WEBHOOK_ALLOW_CIDRS: setting(
-    z
-      .string()
-      .default('')
-      .transform((text) =>
-        text
-          .split(',')
-          .map((part) => part.trim())
-          .filter(Boolean),
-      )
-      .refine(
-        (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
-        'must be ranges such as 10.0.0.0/8',
-      ),
+    list.refine(
+      (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
+      'must be ranges such as 10.0.0.0/8',
+    ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
   WEBHOOK_VERIFY_ENDPOINTS: flag(
@@ -40,15 +41,7 @@ export const settings = {
     'file with user:password for the proxy, read again for each connection; so neither is in WEBHOOK_PROXY_URL',
   ),
   WEBHOOK_SOURCE_ADDRESSES: setting(
-    z
-      .string()
-      .default('')
-      .transform((text) =>
-        text
-          .split(',')
-          .map((part) => part.trim())
-          .filter(Boolean),
-      )
+    list
       .refine((addresses) => addresses.every((one) => ipaddr.isValid(one)), 'must be IP addresses')
       .refine(
         (addresses) => new Set(addresses.map((one) => one.includes(':'))).size === addresses.length,

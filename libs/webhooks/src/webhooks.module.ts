@@ -6,12 +6,7 @@ import {
   EndpointCommands,
 } from './application/endpoint-commands.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
-import {
-  GetReplayHandler,
-  ReplayEventsHandler,
-  ReplayRows,
-  StopReplayHandler,
-} from './application/replay.js';
+import { ReplayEventsHandler, ReplayRows, StopReplayHandler } from './application/replay.js';
 import {
   AnswerVault,
   CountSecretsByKeyHandler,
@@ -27,20 +22,14 @@ import {
   FindAnsweredDeliveryHandler,
   ListDeliveriesOfReadingHandler,
 } from './read-models/deliveries.js';
-import {
-  EndpointRows,
-  FindWebhookEndpointHandler,
-  GetEndpointQueueHandler,
-  ListWebhookEndpointsHandler,
-  QueueHealth,
-} from './read-models/endpoints.js';
+import { EndpointRows, GetEndpointQueueHandler, QueueHealth } from './read-models/endpoints.js';
 import {
   DeletedPast,
   EventFeed,
   FindToldEventHandler,
   ListNewestEventsHandler,
 } from './read-models/event-feed.js';
-import { GetEndpointStatsHandler, HourlyStats } from './read-models/hourly-stats.js';
+import { GetEndpointStatsHandler } from './read-models/hourly-stats.js';
 
 const PARTS = [
   AnswerVault,
@@ -51,8 +40,8 @@ const PARTS = [
   EndpointRows,
   EndpointStreams,
   EventFeed,
+  GetEndpointStatsHandler,
   HeaderVault,
-  HourlyStats,
   QueueHealth,
   ReplayRows,
   SecretVault,
@@ -69,13 +58,9 @@ const PARTS = [
     FindAnsweredDeliveryHandler,
     FindToldEventHandler,
     FindVerificationHandler,
-    FindWebhookEndpointHandler,
     GetEndpointQueueHandler,
-    GetEndpointStatsHandler,
-    GetReplayHandler,
     ListDeliveriesOfReadingHandler,
     ListNewestEventsHandler,
-    ListWebhookEndpointsHandler,
     LookAtWebhookRetentionHandler,
     ReplayEventsHandler,
     RewrapSecretsHandler,

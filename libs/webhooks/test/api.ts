@@ -17,6 +17,8 @@ import { BodyPipe } from '#platform/http/body.pipe.js';
 import { configureHttp } from '#platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '#platform/http/problem.filter.js';
+import { IdempotencyInterceptor } from '#platform/idempotency/idempotency.interceptor.js';
+import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
 import { PlatformModule } from '#platform/platform.module.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
@@ -34,7 +36,7 @@ export const testKeyOf = (workspaceId: string): string => `${workspaceId}:test`;
 export const endingKeyOf = (workspaceId: string): string => `${workspaceId}:ends:${randomUUID()}`;
 const ended = new Set<string>();
 
-/** Accepts every key, which names the workspace. */
+/** Accepts every key, which names the workspace, and what kind of key it is: another key of it, if nothing is known of it. */
 const everyKey = {
   verifyApiKey: async (apiKey: string): Promise<Principal | null> => {
     if (ended.has(apiKey)) return null;
@@ -46,7 +48,7 @@ const everyKey = {
       mode,
       sees: [mode],
       workspaceId,
-      actor: 'apiKey:k1',
+      actor: `apiKey:${kind ?? 'k1'}`,
       scopes: API_KEY_SCOPES,
     };
   },
@@ -75,22 +77,18 @@ type Body = Record<string, unknown>;
 
 /** The module's HTTP interface on a real database, as the API process serves it, with the fan-out running. */
 export class TestApi {
-  readonly store = new InMemoryEventStore();
   private readonly stopped = new AbortController();
   private following: Promise<void> | undefined;
 
   private constructor(
     readonly database: TestDatabase,
     readonly app: NestExpressApplication,
-    store: InMemoryEventStore,
-  ) {
-    this.store = store;
-  }
+    readonly store: InMemoryEventStore,
+  ) {}
 
   static async start(
     database: TestDatabase,
     settings: Readonly<Record<string, string>> = {},
-    /** That of another process, to share it. */
     store = new InMemoryEventStore(),
   ): Promise<TestApi> {
     const config = testConfig(database, {
@@ -105,7 +103,9 @@ export class TestApi {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_GUARD, useClass: ScopeGuard },
+        IdempotentRequests,
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
         TrialReading,
       ],

@@ -1,91 +1,30 @@
-import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Test } from '@nestjs/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { pino } from 'pino';
-import supertest from 'supertest';
-import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { UnansweredAppends } from '#event-sourcing/testing/unanswered-appends.js';
-import { AuthGuard, ScopeGuard } from '#platform/auth/auth.guard.js';
-import { AUTHENTICATOR, type Principal } from '#platform/auth/authentication.js';
-import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
-import { BodyPipe } from '#platform/http/body.pipe.js';
-import { configureHttp } from '#platform/http/configure-http.js';
-import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
-import { ProblemFilter } from '#platform/http/problem.filter.js';
-import { IdempotencyInterceptor } from '#platform/idempotency/idempotency.interceptor.js';
-import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
-import { PlatformModule } from '#platform/platform.module.js';
-import { startDatabase, type TestDatabase } from './postgres.js';
-import { testConfig } from './service.js';
-import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import { SecretVault } from '../src/application/vaults.js';
-
-const caller: Principal = {
-  authMode: 'apiKey',
-  mode: 'live',
-  sees: ['live'],
-  workspaceId: 'ws_1',
-  actor: 'apiKey:k1',
-  scopes: API_KEY_SCOPES,
-};
-
-@Global()
-@Module({
-  providers: [
-    {
-      provide: AUTHENTICATOR,
-      useValue: { verifyApiKey: async (key: string) => ({ ...caller, actor: `apiKey:${key}` }) },
-    },
-  ],
-  exports: [AUTHENTICATOR],
-})
-class EveryKey {}
+import { TestApi } from './api.js';
+import { startDatabase, type TestDatabase } from './postgres.js';
 
 const store = new UnansweredAppends();
 let database: TestDatabase;
-let app: NestExpressApplication;
+let api: TestApi;
 
 beforeAll(async () => {
   database = await startDatabase();
-  const config = testConfig(database);
-  const log = pino({ level: 'silent' });
-  const module = await Test.createTestingModule({
-    imports: [PlatformModule.forProcess(config, log), EveryKey, WebhooksHttpModule],
-    providers: [
-      IdempotentRequests,
-      { provide: APP_FILTER, useClass: ProblemFilter },
-      { provide: APP_GUARD, useClass: AuthGuard },
-      { provide: APP_GUARD, useClass: ScopeGuard },
-      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
-      { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-      { provide: APP_PIPE, useClass: BodyPipe },
-    ],
-  })
-    .overrideProvider(EVENT_STORE)
-    .useValue(store)
-    .compile();
-  app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-  configureHttp(app, config, log);
-  await app.listen(0, '127.0.0.1');
+  api = await TestApi.start(database, {}, store);
 });
-
 afterAll(async () => {
-  await app.close();
+  await api.stop();
   await database.stop();
 });
 
-const post = async (path: string, key: string, body: object, apiKey = 'k1') => {
-  const {
+const post = async (path: string, key: string, body: object, as = 'ws_1') => {
+  const response = await api.request('post', `/webhooks${path}`, as, body).set('idempotency-key', key);
+  const { status, headers } = response;
+  return {
     status,
-    headers,
-    body: answer,
-  } = await supertest(app.getHttpServer())
-    .post(`/api/v1/webhooks${path}`)
-    .set({ 'x-api-key': apiKey, 'idempotency-key': key })
-    .send(body);
-  return { status, replayed: headers['idempotency-replayed'], body: answer as Record<string, string> };
+    replayed: headers['idempotency-replayed'],
+    body: response.body as Record<string, string>,
+  };
 };
 const url = 'https://receiver.example/hook';
 const headers = { 'x-tenant': 'one' };
@@ -95,7 +34,7 @@ const secretsOf = async (endpointId: string) => {
     'select secret_ref from webhooks.secret where endpoint_id = $1 order by created_at desc',
     [endpointId],
   );
-  return app.get(SecretVault, { strict: false }).open(
+  return api.app.get(SecretVault, { strict: false }).open(
     endpointId,
     rows.map(({ secret_ref: ref }) => ref),
   );
@@ -112,7 +51,7 @@ it('POSTs that were done without an answer are done once, and a repeat answers w
     body: { code: 'idempotency_key_reused' },
   });
   // The endpoint has the last place. Its secret is for the caller who made it.
-  expect(await post('', 'create', { url, headers }, 'k2')).toMatchObject({
+  expect(await post('', 'create', { url, headers }, 'ws_1:k2')).toMatchObject({
     status: 409,
     body: { code: 'endpoint_limit_reached' },
   });

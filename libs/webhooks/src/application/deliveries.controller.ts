@@ -220,6 +220,7 @@ const ADD = `
     select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
     from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
     where delivery.delivery_id = $3
+    for key share of event
   ), skipped as (${INSERT_SKIPPED}
     select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
     from again where not is_open

@@ -12,7 +12,7 @@ import { Requester } from '#platform/http/requester.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { CLOCK } from '#platform/tokens.js';
-import { HOUR_MS, firstHour } from '../contracts/endpoints.js';
+import { GetEndpointStats, HOUR_MS, firstHour } from '../contracts/endpoints.js';
 import {
   ChangeWebhookEndpointDto,
   CreateWebhookEndpointDto,
@@ -48,7 +48,7 @@ import {
   rotatedEndpointSchema,
 } from '../http/webhook.schemas.js';
 import { EndpointRows, QueueHealth } from '../read-models/endpoints.js';
-import { HourlyStats } from '../read-models/hourly-stats.js';
+import { GetEndpointStatsHandler } from '../read-models/hourly-stats.js';
 import { EndpointAccess } from './endpoint-access.js';
 import { EndpointCommands, type AskedChanges } from './endpoint-commands.js';
 
@@ -239,7 +239,7 @@ export class EndpointHealthController {
     private readonly access: EndpointAccess,
     private readonly endpoints: EndpointCommands,
     private readonly queues: QueueHealth,
-    private readonly stats: HourlyStats,
+    private readonly stats: GetEndpointStatsHandler,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -283,7 +283,11 @@ export class EndpointHealthController {
       throw invalidParameter('since', `must be at most ${MOST_DAYS} days before \`until\``);
     orProblem(await this.access.find(endpointId, workspaceId));
     const [from, to] = [instant(start), instant(end)];
-    return { since: from, until: to, ...(await this.stats.of(endpointId, from, to)) };
+    return {
+      since: from,
+      until: to,
+      ...(await this.stats.execute(new GetEndpointStats(endpointId, from, to))),
+    };
   }
 
   @Post('verify')

@@ -118,16 +118,6 @@ describe('A replay that does not end', () => {
     expect(await count('delivery')).toBe(EVENTS);
   });
 
-  it('that has ended does not change', async () => {
-    const first = await asked();
-    await work(first);
-    const ended = await find(first);
-    expect((await api.request('delete', path(first), WS).expect(200)).body).toEqual(ended);
-    await api.request('delete', path({ ...first, replayId: randomUUID() }), WS).expect(404);
-    await api.request('delete', path(first), 'ws_else').expect(403);
-    expect(await find(first)).toEqual(ended);
-  });
-
   it('ends by itself when no worker could continue it for a day', async () => {
     const first = await asked();
     await rescueAbandoned(database.pool, Date.now() + 23 * HOUR);

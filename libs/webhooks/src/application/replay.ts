@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -47,9 +47,13 @@ const SELECT = `
 
 const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
 
-@Injectable()
-export class ReplayRows {
+@QueryHandler(GetReplay)
+export class ReplayRows implements IQueryHandler<GetReplay> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  execute({ endpointId, replayId }: GetReplay): Promise<ReplayRecord | null> {
+    return this.find(endpointId, replayId);
+  }
 
   /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
   async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
@@ -66,15 +70,6 @@ export class ReplayRows {
     if (!rows[0]) return null;
     const record = asRecord<ReplayRecord>(rows[0]);
     return { ...record, deliveries: { ...NONE, ...record.deliveries } };
-  }
-}
-
-@QueryHandler(GetReplay)
-export class GetReplayHandler implements IQueryHandler<GetReplay> {
-  constructor(private readonly rows: ReplayRows) {}
-
-  execute({ endpointId, replayId }: GetReplay): Promise<ReplayRecord | null> {
-    return this.rows.find(endpointId, replayId);
   }
 }
 
@@ -111,7 +106,8 @@ const enqueue = async (
  * delivery. A dry run differs only in not inserting, so both choose the same events.
  *
  * Deliveries of one page are due a microsecond apart, in log order. Pending deliveries are never chosen. Deliveries
- * that an earlier replay left unsent are replaced, so successive replays add no more than is sent.
+ * that an earlier replay left unsent are replaced, so successive replays add no more than is sent. The lock keeps events
+ * from being deleted meanwhile.
  */
 const REPLAY_PAGE = `
   with replay as (
@@ -124,6 +120,7 @@ const REPLAY_PAGE = `
         and event.position <= replay.last_position
       order by event.position
       limit ${PAGE}
+      for key share
     ) event
   ), chosen as (
     select page.*, row_number() over (order by page.position) as place

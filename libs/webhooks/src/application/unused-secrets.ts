@@ -55,20 +55,14 @@ const unusedRows = ({ table, isUnused }: Sealed): string =>
   `from ${table} stored left join webhooks.endpoint on endpoint.endpoint_id = stored.endpoint_id
    where stored.created_at < $1::timestamptz - interval '${MINIMUM_AGE}' and ${isUnused}`;
 
-const ALL_UNUSED = SEALED.map(
-  (sealed) => `select stored.endpoint_id, stored.workspace_id, stored.created_at ${unusedRows(sealed)}`,
-).join(' union all ');
+const ALL_UNUSED = SEALED.map((sealed) => `select stored.endpoint_id ${unusedRows(sealed)}`).join(
+  ' union all ',
+);
 
-/** Endpoints with such rows, one of each workspace first, so that none waits behind all of another. $2: not these. */
+/** Endpoints with such rows, in the order of their ids. $2: the last one before. */
 const PROPOSED = `
-  select endpoint_id
-  from (
-    select endpoint_id, min(created_at) as since,
-           row_number() over (partition by workspace_id order by min(created_at), endpoint_id) as turn
-    from (${ALL_UNUSED}) unused
-    where endpoint_id <> all ($2::text[])
-    group by workspace_id, endpoint_id) proposed
-  order by turn, since, endpoint_id limit ${PAGE}`;
+  select distinct endpoint_id from (${ALL_UNUSED}) unused
+  where endpoint_id > $2 order by endpoint_id limit ${PAGE}`;
 
 /** $2: the endpoint, $3: what it uses. */
 const destroyOf = (sealed: Sealed): string => `
@@ -100,12 +94,12 @@ export const destroyUnused = async (
   now: number,
   signal: AbortSignal,
 ): Promise<number> => {
-  const seen: string[] = [];
-  for (let destroyed = 0; ;) {
-    const { rows } = await parts.pool.query<{ endpoint_id: string }>(PROPOSED, [instant(now), seen]);
+  let destroyed = 0;
+  for (let last = ''; ;) {
+    const { rows } = await parts.pool.query<{ endpoint_id: string }>(PROPOSED, [instant(now), last]);
     for (const { endpoint_id: endpointId } of rows) {
       if (signal.aborted) return destroyed;
-      seen.push(endpointId);
+      last = endpointId;
       destroyed += await destroyUnusedOf(parts, endpointId, now, signal).catch((error: unknown) => {
         if (isDependencyAway(error)) throw error;
         const reason = error instanceof Error ? error.message : 'unknown';

@@ -5,7 +5,6 @@ import { Webhook } from 'standardwebhooks';
 import fc from 'fast-check';
 import { projectPath } from '#platform/project-path.js';
 import { formatSecret, serviceSignature, standardSignature } from './signed-headers.js';
-import { stripe } from '../../test/stripe.js';
 import { canonicalHeaders, headerFaults } from './custom-headers.js';
 
 interface Vector {
@@ -26,17 +25,7 @@ const { secrets: keys, vectors } = JSON.parse(
 const bodyOf = ({ body, bodyBase64 }: Vector): Buffer =>
   body === undefined ? Buffer.from(bodyBase64!, 'base64') : Buffer.from(body, 'utf8');
 const secretsOf = (vector: Vector): string[] => vector.secrets.map((name) => keys[name]);
-const [v1, v2, v3] = vectors as readonly [Vector, Vector, Vector];
-
-/** Verifies like a receiver with the `stripe` package; `now` in unix seconds. */
-const stripeVerifies = (body: Buffer, header: string, secret: string, now: number): boolean => {
-  try {
-    stripe.constructEvent(body, header, secret, 300, undefined, now * 1_000);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const [v1, , v3] = vectors as readonly [Vector, Vector, Vector];
 
 describe('The service signature', () => {
   it.each(vectors)('of vector $id is as computed with openssl', (vector) => {
@@ -44,31 +33,6 @@ describe('The service signature', () => {
     expect(body.length).toBe(vector.bodyBytes);
     if (vector.bodySha256) expect(createHash('sha256').update(body).digest('hex')).toBe(vector.bodySha256);
     expect(serviceSignature(secretsOf(vector), vector.t, body)).toBe(vector.header);
-  });
-
-  it.each(vectors)(
-    'of vector $id verifies with the stripe package, under each of its secrets alone',
-    (vector) => {
-      for (const secret of secretsOf(vector)) {
-        expect(stripeVerifies(bodyOf(vector), vector.header, secret, vector.t)).toBe(true);
-      }
-    },
-  );
-
-  it('fails outside five minutes', () => {
-    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S1, v1.t + 300)).toBe(true);
-    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S1, v1.t + 301)).toBe(false);
-  });
-
-  it('fails for other bytes, another secret or the decoded secret', () => {
-    const decoded = Buffer.from(keys.S1.slice('whsec_'.length), 'base64').toString('utf8');
-    const reserialised = Buffer.from(JSON.stringify(JSON.parse(bodyOf(v2).toString('utf8'))));
-    expect(stripeVerifies(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), v1.header, keys.S1, v1.t)).toBe(
-      false,
-    );
-    expect(stripeVerifies(reserialised, v2.header, keys.S1, v2.t)).toBe(false);
-    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S2, v1.t)).toBe(false);
-    expect(stripeVerifies(bodyOf(v1), v1.header, decoded, v1.t)).toBe(false);
   });
 });
 

@@ -61,18 +61,6 @@ describe('A webhook endpoint', () => {
       .then({ type: 'WebhookEndpointUpdated', data: { ...settings, description: 'production' } });
   });
 
-  it('is told what it asks for', () => {
-    const notices = ['batch.ended' as const];
-    given(webhookEndpoint, [created])
-      .when(change({ notices }))
-      .then({ type: 'WebhookEndpointUpdated', data: { ...settings, notices } });
-    const updated: WebhookEndpointEvent = { type: 'WebhookEndpointUpdated', data: { ...settings, notices } };
-    given(webhookEndpoint, [created, updated]).when(change({ notices })).thenIgnores('NothingChanges');
-    given(webhookEndpoint, [created, updated])
-      .when(change({ notices: [] }))
-      .then({ type: 'WebhookEndpointUpdated', data: settings });
-  });
-
   it('records nothing when nothing changes', () => {
     given(webhookEndpoint, [created]).when(change({})).thenIgnores('NothingChanges');
     given(webhookEndpoint, [created])

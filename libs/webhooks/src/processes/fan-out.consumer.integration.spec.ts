@@ -139,25 +139,6 @@ describe('The fan-out', () => {
     expect(new Set(keys)).toEqual(new Set([id]));
   });
 
-  it('gives the same rows event by event as in one batch', async () => {
-    const [id, failing] = [randomUUID(), randomUUID()];
-    const batch = [
-      A.created(),
-      reading(id).delayed(),
-      reading(failing).delayed(),
-      reading(id).completed(),
-      ...failure(failing),
-      reading(id).published(),
-    ];
-    await test.handle(...batch);
-    const inOne = [await test.deliveries(), await test.bodies()];
-    await test.database.pool.query(
-      'truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery',
-    );
-    for (const event of batch) await test.handle(event);
-    expect([await test.deliveries(), await test.bodies()]).toEqual(inOne);
-  });
-
   it('numbers the events of a reading from 1 without a gap', async () => {
     const [one, two] = [randomUUID(), randomUUID()];
     await test.handle(A.created(), reading(one).delayed(), reading(two).completed());
@@ -328,16 +309,6 @@ describe('An endpoint in the fan-out', () => {
     );
   });
 
-  it('keeps the newest secret and two old ones', async () => {
-    const ends = [5, 6, 7].map((day) => `2026-04-0${day}T00:00:00.000Z`) as [string, string, string];
-    await test.handle(A.created(), ...ends.map((end, index) => A.rotated(index + 1, index + 2, end)));
-    expect((await test.endpointRow())['secrets']).toEqual([
-      { ref: secretRef(4), validUntil: null },
-      { ref: secretRef(3), validUntil: ends[2] },
-      { ref: secretRef(2), validUntil: ends[1] },
-    ]);
-  });
-
   it('destroys the secrets of a deleted endpoint and sends it nothing more', async () => {
     await test.handle(A.created(), reading(randomUUID()).completed());
     await test.database.pool.query(
@@ -491,30 +462,17 @@ describe('The failure of a reading', () => {
   });
 });
 
-describe('The id of a delivery', () => {
+it('The id of a delivery begins with the milliseconds of its event, and is the same each time for an endpoint and event', async () => {
   const AT = '2026-11-27T12:34:56.789Z';
-  const idOf = async (endpointId: string, eventId: string, at: string): Promise<string> => {
-    const { rows } = await test.database.pool.query<{ id: string }>(
-      'select webhooks.delivery_id($1, $2, $3) as id',
-      [endpointId, eventId, at],
-    );
-    return rows[0]!.id;
-  };
-
-  it('The id of a delivery is a UUID of version 8, the same each time, and another for each endpoint and event', async () => {
-    const id = await idOf('we_1', 'evt_1', AT);
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(await idOf('we_1', 'evt_1', AT)).toBe(id);
-    expect(await idOf('we_2', 'evt_1', AT)).not.toBe(id);
-    expect(await idOf('we_1', 'evt_2', AT)).not.toBe(id);
-  });
-
-  it('It begins with the milliseconds of its event, so that later ones come behind it in an index', async () => {
-    const milliseconds = (await idOf('we_1', 'evt_1', AT)).replaceAll('-', '').slice(0, 12);
-    expect(parseInt(milliseconds, 16)).toBe(Date.parse(AT));
-    const ids = [];
-    for (const at of ['1970-01-01T00:00:00Z', '2026-01-01T00:00:00Z', AT, '2106-02-07T06:28:16Z'])
-      ids.push(await idOf('we_1', 'evt_1', at));
-    expect(ids.toSorted()).toEqual(ids);
-  });
+  const idOf = async (endpointId: string, eventId: string): Promise<string> =>
+    (
+      await test.rows<{ id: string }>(
+        `select webhooks.delivery_id('${endpointId}', '${eventId}', '${AT}') as id`,
+      )
+    )[0]!.id;
+  const id = await idOf('we_1', 'evt_1');
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(Date.parse(AT));
+  expect(await idOf('we_1', 'evt_1')).toBe(id);
+  expect(new Set([id, await idOf('we_2', 'evt_1'), await idOf('we_1', 'evt_2')]).size).toBe(3);
 });

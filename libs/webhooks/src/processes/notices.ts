@@ -21,7 +21,6 @@ import {
   keyExpiring,
 } from '../domain/notice.js';
 import { asRecord } from '../read-models/as-record.js';
-import { wasTold } from '../read-models/event-feed.js';
 import type { Config } from '../settings.js';
 import { insertNotices, lockNotices } from './insert-deliveries.js';
 
@@ -67,28 +66,11 @@ export const noticeRound = async (
 
 /** The decision to tell, the notice and its deliveries commit together. */
 const tell = async (pool: pg.Pool, notices: readonly Notice[], firstPauseMs: number): Promise<void> => {
-  const fresh = await untold(pool, notices);
-  if (fresh.length === 0) return;
-  const workspaceIds = [...new Set(fresh.map(({ workspaceId }) => workspaceId))];
+  if (notices.length === 0) return;
+  const workspaceIds = [...new Set(notices.map(({ workspaceId }) => workspaceId))];
   await transaction(pool, (client) =>
-    runSteps(client, [lockNotices, lockEndpointsOf(workspaceIds), insertNotices(fresh, firstPauseMs)]),
+    runSteps(client, [lockNotices, lockEndpointsOf(workspaceIds), insertNotices(notices, firstPauseMs)]),
   );
-};
-
-/** Asks before it locks anything: in most rounds everything was told before. */
-const untold = async (pool: pg.Pool, notices: readonly Notice[]): Promise<readonly Notice[]> => {
-  if (notices.length === 0) return [];
-  const { rows } = await pool.query<{ event_id: string }>(
-    `select event_id
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-       as fact (event_id, workspace_id, type, subject, occurrence, occurred_at)
-     where not ${wasTold('fact')}`,
-    (['eventId', 'workspaceId', 'type', 'subject', 'occurrence', 'occurredAt'] as const).map((name) =>
-      notices.map((one) => one[name]),
-    ),
-  );
-  const ids = new Set(rows.map(({ event_id: eventId }) => eventId));
-  return notices.filter(({ eventId }) => ids.has(eventId));
 };
 
 /** None can be disabled between the scan and the insert of its delivery, which would then wait for ever. */

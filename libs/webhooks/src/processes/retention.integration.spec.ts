@@ -253,19 +253,6 @@ describe('Partitions', () => {
       expect(await drop('2020-02-01T00:00:00Z')).toBe('settled_delivery_2020w03');
     });
 
-    it('are made and dropped once by processes that do so together', async () => {
-      const all = (change: () => Promise<unknown>) =>
-        Promise.all(Array.from({ length: 4 }, () => whenLocked(NEVER, change, 10)));
-      await all(() => add('2021-01-04T00:00:00Z', '2021-02-01T00:00:00Z'));
-      await settle('2021-01-04T00:00:00Z', '2021-02-01T00:00:00Z');
-      expect(await held()).toEqual({ '2021w01': 1, '2021w05': 1 });
-      const dropped = await all(() => drop('2021-01-18T00:00:00Z'));
-      expect(dropped.filter((name) => name !== null).toSorted()).toEqual([
-        'settled_delivery_2021w01',
-        'settled_delivery_2021w02',
-      ]);
-    });
-
     it('wait only briefly for a reader, and are changed when it has finished', async () => {
       const reader = await test.database.pool.connect();
       try {

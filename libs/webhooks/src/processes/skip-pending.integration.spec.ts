@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
-import { systemClock } from '#event-sourcing/core/clock.js';
-import type { WorkLoop } from '#platform/work/work-registry.js';
 import { reading, testReading } from '../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 import { Receiver, eventually, status } from '../../test/receiver.js';
 import { TestService, wipe } from '../../test/service.js';
 import type { EndpointChanges } from '../domain/webhook-endpoint.decider.js';
 import { DeliveryRows } from '../read-models/deliveries.js';
-import { skipNext, skipNoted } from './skip-pending.js';
+import { skipNext } from './skip-pending.js';
 import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
-import { rescueReplays } from '../application/replay.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -134,25 +130,6 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     const noted = await database.pool.query('select from webhooks.skipping');
     expect(noted.rowCount).toBe(0);
   });
-
-  it('waits for no turn when many are disabled at once', async () => {
-    for (let n = 0; n < 5; n += 1) {
-      const { endpointId } = await service.create(receiver.url, { workspaceId: `ws_${n}` });
-      await database.pool.query(
-        `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
-                                        created_at)
-         values (gen_random_uuid(), $1, $2, 'evt_1', gen_random_uuid(), 1, 'pending', now() + interval '1 day', now())`,
-        [endpointId, `ws_${n}`],
-      );
-      await change(endpointId, false, `ws_${n}`);
-      await eventually(async () => (await isEnabled(endpointId)) === false);
-    }
-    const more: boolean[] = [];
-    do more.push(await skipNext(database.pool));
-    while (more.at(-1));
-    expect(more).toHaveLength(6);
-    expect(await count('skipped')).toBe(5);
-  });
 });
 
 describe('A live endpoint that is disabled', () => {
@@ -193,39 +170,6 @@ describe('An endpoint that no longer receives live events', () => {
     expect(left).toEqual([
       { livemode: false, status: 'pending' },
       { livemode: true, status: 'skipped' },
-    ]);
-  });
-});
-
-describe('A round that fails', () => {
-  const fails = (): Promise<never> => Promise.reject(new Error('Query read timeout'));
-  const pool = { connect: fails, query: fails } as unknown as pg.Pool;
-
-  /** What the loop logs in its first round. */
-  const loggedBy = async (make: (log: { warn: (line: object) => void }) => WorkLoop): Promise<object[]> => {
-    const lines: object[] = [];
-    const stopping = new AbortController();
-    const log = {
-      warn: (line: object) => {
-        lines.push(line);
-        stopping.abort();
-      },
-    };
-    const running = make(log).run(stopping.signal);
-    setTimeout(() => stopping.abort(), 2_000).unref();
-    await running;
-    return lines;
-  };
-
-  it('A batch that cannot be skipped is logged: until then, the endpoint is sent nothing', async () => {
-    expect(await loggedBy((log) => skipNoted(pool, log))).toEqual([
-      { loop: 'webhooks.skipping', reason: 'Query read timeout', times: 1 },
-    ]);
-  });
-
-  it('Replays that cannot be rescued are logged', async () => {
-    expect(await loggedBy((log) => rescueReplays(pool, systemClock, log))).toEqual([
-      { loop: 'webhooks.replay.rescue', reason: 'Query read timeout', times: 1 },
     ]);
   });
 });

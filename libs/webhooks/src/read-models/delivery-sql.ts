@@ -94,23 +94,6 @@ export const appendSettled = (ended: string, made?: string): string => `
       left join earlier on earlier.delivery_id = ended.delivery_id
     )`;
 
-/** SQL: the same when the last attempt succeeded, as most do, with fewer joins. @param ended has that attempt, too */
-export const appendSucceeded = (ended: string): string => `
-    taken as (
-      delete from webhooks.attempt using ${ended} ended
-      where attempt.delivery_id = ended.delivery_id and ended.attempts > 1
-      returning attempt.delivery_id, attempt.number, attempt.started_at, attempt.duration_ms, attempt.status_code,
-                attempt.error
-    ), earlier as (
-      select delivery_id, jsonb_agg(${EARLIER} order by number) as attempts from taken tried group by delivery_id
-    ), settled as (
-      insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id,
-                                             created_at, settled_at, started_at, duration_ms, status_code, earlier)
-      select ended.delivery_id, endpoint_id, event_id, 'succeeded', ended.attempts, test, redelivery, replay_id,
-             created_at, settled_at, started_at, duration_ms, status_code, earlier.attempts
-      from ${ended} ended left join earlier on earlier.delivery_id = ended.delivery_id
-    )`;
-
 /** SQL: appends new deliveries that are skipped at once, because their endpoint is closed. */
 export const INSERT_SKIPPED = `
   insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,

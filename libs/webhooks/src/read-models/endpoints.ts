@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
@@ -55,9 +55,14 @@ const SELECT = `select ${COLUMNS} ${TABLES}`;
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
 
-@Injectable()
-export class EndpointRows {
+@QueryHandler(FindWebhookEndpoint)
+export class EndpointRows implements IQueryHandler<FindWebhookEndpoint> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute({ endpointId }: FindWebhookEndpoint): Promise<FoundEndpoint | null> {
+    const found = await this.find(endpointId);
+    return found && !found.deleted ? { endpoint: found.record, workspaceId: found.workspaceId } : null;
+  }
 
   async find(endpointId: string): Promise<EndpointRow | null> {
     const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
@@ -116,16 +121,6 @@ export const healthState = (
   return consecutiveFailures > 0 ? 'failing' : 'ok';
 };
 
-@QueryHandler(FindWebhookEndpoint)
-export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndpoint> {
-  constructor(private readonly rows: EndpointRows) {}
-
-  async execute({ endpointId }: FindWebhookEndpoint): Promise<FoundEndpoint | null> {
-    const found = await this.rows.find(endpointId);
-    return found && !found.deleted ? { endpoint: found.record, workspaceId: found.workspaceId } : null;
-  }
-}
-
 /** SQL: when the first pending delivery of `endpoint` is due, from a replay or not: an index has each in order. */
 const firstDue = (replay: 'null' | 'not null'): string => `
   (select min(due_at) from webhooks.delivery
@@ -149,8 +144,8 @@ const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
 
 type HealthColumns = Omit<QueueHealthRecord, 'queueAgeSeconds'>;
 
-@Injectable()
-export class QueueHealth {
+@QueryHandler(ListWebhookEndpoints)
+export class QueueHealth implements IQueryHandler<ListWebhookEndpoints> {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -166,23 +161,19 @@ export class QueueHealth {
     return healthOf(rows[0]!, now);
   }
 
-  /** Endpoints that are not deleted, the longest waiting first. `null`: no filter. */
-  async list(by: {
-    readonly endpointId: string | null;
-    readonly workspaceId: string | null;
-  }): Promise<readonly EndpointHealth[]> {
+  async execute({ endpointId, workspaceId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
     const now = this.clock.now();
     const { rows } = await this.pool.query<Columns & HealthColumns>(
       `select ${COLUMNS}, ${HEALTH_COLUMNS} ${TABLES}
        where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
          and ($3::text is null or endpoint.workspace_id = $3)
        order by "nextAttemptAt" nulls last, endpoint.created_at`,
-      [instant(firstHour(now)), by.endpointId, by.workspaceId],
+      [instant(firstHour(now)), endpointId, workspaceId],
     );
     return rows.map(({ pending, nextAttemptAt, lastSuccessAt, attempts, ...row }) => {
-      const { record: endpoint, workspaceId } = rowOf(row);
+      const { record: endpoint, workspaceId: owner } = rowOf(row);
       const health = healthOf({ pending, nextAttemptAt, lastSuccessAt, attempts }, now);
-      return { endpoint, workspaceId, ...health };
+      return { endpoint, workspaceId: owner, ...health };
     });
   }
 }
@@ -192,15 +183,6 @@ const healthOf = (columns: HealthColumns, now: number): QueueHealthRecord => {
   const waited = nextAttemptAt === null ? 0 : Math.round((now - Date.parse(nextAttemptAt)) / 1_000);
   return { pending, queueAgeSeconds: Math.max(0, waited), nextAttemptAt, ...rest };
 };
-
-@QueryHandler(ListWebhookEndpoints)
-export class ListWebhookEndpointsHandler implements IQueryHandler<ListWebhookEndpoints> {
-  constructor(private readonly queues: QueueHealth) {}
-
-  execute({ workspaceId, endpointId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
-    return this.queues.list({ endpointId, workspaceId });
-  }
-}
 
 @QueryHandler(GetEndpointQueue)
 export class GetEndpointQueueHandler implements IQueryHandler<GetEndpointQueue> {

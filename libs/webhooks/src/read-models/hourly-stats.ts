@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { POSTGRES } from '#platform/postgres/pool.js';
@@ -58,12 +58,11 @@ interface Sum {
   readonly latencies: readonly number[];
 }
 
-@Injectable()
-export class HourlyStats {
+@QueryHandler(GetEndpointStats)
+export class GetEndpointStatsHandler implements IQueryHandler<GetEndpointStats> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  /** Of the hours that begin from `since` and before `until` (RFC 3339). */
-  async of(endpointId: string, since: string, until: string): Promise<EndpointStats> {
+  async execute({ endpointId, since, until }: GetEndpointStats): Promise<EndpointStats> {
     const { rows } = await this.pool.query<Sum>(
       `select hour, outcome, attempts, latencies from webhooks.endpoint_hour
        where endpoint_id = $1 and hour >= $2 and hour < $3 order by hour, outcome`,
@@ -76,15 +75,6 @@ export class HourlyStats {
     }
     const hours = [...byHour].map(([hour, sums]) => ({ hour, ...figuresOf(sums) }));
     return { hours, total: figuresOf(rows) };
-  }
-}
-
-@QueryHandler(GetEndpointStats)
-export class GetEndpointStatsHandler implements IQueryHandler<GetEndpointStats> {
-  constructor(private readonly stats: HourlyStats) {}
-
-  execute({ endpointId, since, until }: GetEndpointStats): Promise<EndpointStats> {
-    return this.stats.of(endpointId, since, until);
   }
 }
 

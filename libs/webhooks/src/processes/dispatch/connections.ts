@@ -229,7 +229,6 @@ export class PinnedConnections {
       ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
       ecdhCurve: 'X25519:P-256:P-384:P-521',
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-      ...(source !== null && { localAddress: source }),
     });
     const connect = agent.createConnection.bind(agent);
     const secure = (options: object, socket: Socket): Socket => {
@@ -238,10 +237,10 @@ export class PinnedConnections {
       return endUnless(connectTimeoutMs, tls, 'secureConnect');
     };
     agent.createConnection = (options, callback) => {
-      if (!proxy && !isTls) return this.checked(address, connect(options) as Socket);
+      const port = portOf(url);
       const reached = proxy
-        ? openTunnel(proxy, address, portOf(url), connectTimeoutMs)
-        : this.reach(address, portOf(url), source);
+        ? openTunnel(proxy, address, port, connectTimeoutMs)
+        : this.reach(address, port, source);
       reached.then(
         (socket) => callback?.(null, isTls ? secure(options, socket) : socket.setNoDelay(true)),
         (error: unknown) => callback?.(error as Error, null as never),
@@ -251,20 +250,16 @@ export class PinnedConnections {
     return agent;
   }
 
+  /** A connection to the address, and nowhere else. */
   private reach(address: string, port: number, source: string | null): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const from = source === null ? {} : { localAddress: source };
-      const socket = this.checked(address, connectTcp({ host: address, port, noDelay: true, ...from }));
+      const socket = connectTcp({ host: address, port, noDelay: true, ...from });
+      endUnless(this.limits.connectTimeoutMs, socket, 'connect');
       socket.once('error', reject).once('connect', () => {
-        if (!socket.destroyed) resolve(socket);
+        if (this.leadsTo(address, socket)) resolve(socket);
+        else socket.destroy(new AttemptFailed('blocked_address'));
       });
-    });
-  }
-
-  /** A connection under way, which ends when it takes long or does not lead to the address. */
-  private checked(address: string, socket: Socket): Socket {
-    return endUnless(this.limits.connectTimeoutMs, socket, 'connect').once('connect', () => {
-      if (!this.leadsTo(address, socket)) socket.destroy(new AttemptFailed('blocked_address'));
     });
   }
 

@@ -3,30 +3,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
+import { Notifications } from '#platform/postgres/notifications.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
-import { type ResolveHost, openSender, observedSender, type AttemptObserver } from './sender.js';
-import type { AttemptResult } from '../../domain/attempt.js';
-import { Bulkhead, WayOut } from '../../domain/flow-control.js';
+import { EndpointPace, WayOut } from '../../domain/flow-control.js';
 import type { Config } from '../../settings.js';
-import { DeliveryAttempts, type AttemptParts } from './delivery-attempts.js';
+import { Bulkhead, type Limits } from './bulkhead.js';
+import { DeliveryAttempts, type AttemptParts, type Ended } from './delivery-attempts.js';
 import { readDue, type DueDelivery } from './due-deliveries.js';
-import { HeldWorkspace, type Limits, type Moment } from './held-workspace.js';
 import { OutcomeLog } from './outcome-log.js';
-import { WakeSignal } from './wake-signal.js';
-import { leaseMsOf, WorkspaceLeases } from './workspace-leases.js';
+import { observedSender, openSender, type AttemptObserver, type ResolveHost } from './sender.js';
+import { leaseMsOf, WorkspaceLeases, type WorkspaceLease } from './workspace-leases.js';
 
 /** Postgres channel that is notified of a workspace with new deliveries; without a payload, of any. */
 const DUE_CHANNEL = 'webhooks_due';
+/** A notification may be lost, and none comes when a retry becomes due. */
+const POLL_MS = 1_000;
 /** Workspaces taken at once; the rest is left for other workers. */
 const TAKE_BATCH = 8;
 /** Workspaces that nobody else has taken for a second are taken at once, whether there are slots for them or not. */
 const LEFT_BATCH = 64;
-/** New deliveries of one endpoint read at once. */
-const READ_BATCH = 32;
 /** Pause of a busy worker before it queries the database again, so that batches fill (ms). */
 const PAUSE_MS = 5;
-const BUSY_IN_FLIGHT = 16;
-/** How often a worker that holds workspaces looks for turns of endpoints with a pace, and for slow attempts (ms). */
+const BUSY_ATTEMPTS = 16;
+/** How often a worker looks for turns of endpoints with a pace (ms). */
 const LOOK_MS = 10;
 /** How long a worker keeps a workspace while others might take a part of its load (ms). */
 const KEPT_MS = 5_000;
@@ -36,7 +35,7 @@ const RECORD_MS = 500;
 const SHUTDOWN_MS = 5_000;
 const RELEASE_TRIES = 20;
 /** Deliveries in flight at once, for each worker that has the workspace: docs/webhooks.md promises them to receivers. */
-const CONCURRENCY: Limits = { perEndpoint: 5, perWorkspace: 25 };
+const CONCURRENCY: Omit<Limits, 'perProcess'> = { perEndpoint: 5, perWorkspace: 25 };
 
 interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
   readonly pool: pg.Pool;
@@ -45,7 +44,24 @@ interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
   readonly connectTimeoutMs?: number;
-  readonly concurrency?: Limits;
+  readonly concurrency?: Omit<Limits, 'perProcess'>;
+}
+
+/** A workspace for which this worker sends. Times are those of the process. */
+interface Held extends WorkspaceLease {
+  readonly since: number;
+  leasedUntil: number;
+  /** Read, not sent yet. */
+  queue: readonly DueDelivery[];
+  /** What was read may have changed: it is read again before anything is sent. */
+  isStale: boolean;
+  /** Sends nothing more, so that another worker may take it. */
+  isLeaving: boolean;
+  /** Attempts whose outcome is not recorded yet. */
+  attempts: number;
+  readonly paces: Map<string, EndpointPace>;
+  /** Endpoints that were disabled since the last look: their rows may not say so yet. */
+  readonly disabled: Set<string>;
 }
 
 /**
@@ -57,69 +73,100 @@ export class Dispatcher implements WorkLoop {
   readonly role = 'webhooks';
   private readonly attempts: DeliveryAttempts;
   private readonly leases: WorkspaceLeases;
-  private readonly limits: Limits & { readonly leaseMs: number; readonly marginMs: number };
+  private readonly leaseMs: number;
+  /** Attempts start so long (ms) before a lease ends that none outlives it. */
+  private readonly marginMs: number;
   private readonly bulkhead: Bulkhead;
+  private readonly limits: Limits;
   private readonly wayOut = new WayOut();
-  private readonly wake: WakeSignal;
   /** The one that was served longest ago first. */
-  private held: readonly HeldWorkspace[] = [];
+  private held: readonly Held[] = [];
   /** Workspaces that may have something due and are not held. */
   private readonly wanted = new Set<string>();
   /** Those of them that nobody has taken for a second. */
   private left: readonly string[] = [];
-  private readonly attemptsUnderWay = new Set<Promise<void>>();
+  /** By delivery. */
+  private readonly underWay = new Map<string, Promise<void>>();
   private readonly recurring = new Recurring();
   private finding: Promise<void> | null = null;
-  private isSendScheduled = false;
   private isStopping = false;
+  private pollAt = 0;
+  private isWoken = false;
+  private wakeUp = (): void => undefined;
 
   constructor(private readonly parts: DispatcherDependencies) {
     const { pool, config, observer = { attempted: () => undefined } } = parts;
     const sender = observedSender(openSender(parts), pool, observer);
     this.attempts = new DeliveryAttempts({ ...parts, sender, outcomes: new OutcomeLog(pool) });
-    const leaseMs = leaseMsOf(config);
-    this.leases = new WorkspaceLeases(pool, leaseMs);
-    this.limits = {
-      ...(parts.concurrency ?? CONCURRENCY),
-      leaseMs,
-      marginMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS,
-    };
-    this.bulkhead = new Bulkhead(config.WEBHOOK_PROCESS_CONCURRENCY);
-    this.wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
+    this.leaseMs = leaseMsOf(config);
+    this.leases = new WorkspaceLeases(pool, this.leaseMs);
+    this.marginMs = config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS;
+    this.limits = { ...(parts.concurrency ?? CONCURRENCY), perProcess: config.WEBHOOK_PROCESS_CONCURRENCY };
+    this.bulkhead = new Bulkhead(this.limits, () => this.wake());
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { wake } = this;
-    const listening = wake.listen(signal);
-    for (let isPoll = false; !signal.aborted;) {
-      await this.step(isPoll).catch((error: unknown) => this.logError(error));
-      if (this.bulkhead.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
-      isPoll = await wake.wait(this.held.length > 0 ? LOOK_MS : Infinity, signal);
+    const notifications = new Notifications(this.parts.config.DATABASE_URL, DUE_CHANNEL, {
+      onNotification: (workspaceId) => this.notified(workspaceId),
+      // What came before a new connection was not heard.
+      onConnected: () => this.notified(''),
+    });
+    notifications.start();
+    signal.addEventListener('abort', () => this.wake(), { once: true });
+    while (!signal.aborted) {
+      await this.step().catch((error: unknown) => this.logError(error));
+      if (this.underWay.size > BUSY_ATTEMPTS) await delay(PAUSE_MS);
+      await this.sleep();
     }
     await this.shutDown();
-    await listening;
+    await notifications.stop();
   }
 
-  private get moment(): Moment {
-    return { elapsed: performance.now(), now: this.parts.clock.now() };
+  private notified(workspaceId: string): void {
+    const held = this.held.find((one) => one.workspaceId === workspaceId);
+    if (workspaceId === '') this.pollAt = 0;
+    else if (held && !held.isLeaving) held.isStale = true;
+    else this.wanted.add(workspaceId);
+    this.wake();
   }
 
-  private async step(isPoll: boolean): Promise<void> {
-    this.bulkhead.look(performance.now());
-    if (isPoll) await this.poll();
-    this.hear();
+  private wake(): void {
+    this.isWoken = true;
+    this.wakeUp();
+  }
+
+  private async sleep(): Promise<void> {
+    const isPaced = this.held.some(({ paces, queue }) => paces.size > 0 && queue.length > 0);
+    const untilPoll = Math.max(0, this.pollAt - performance.now());
+    if (!this.isWoken)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, isPaced ? LOOK_MS : untilPoll);
+        this.wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    this.isWoken = false;
+  }
+
+  private async step(): Promise<void> {
+    if (performance.now() >= this.pollAt) await this.poll();
     await this.take();
     await this.read();
     this.send();
-    await this.release(this.held.filter((workspace) => workspace.isIdle(this.parts.clock.now())));
+    await this.release(this.held.filter((one) => this.isIdle(one)));
   }
 
-  /** Renews leases, reads endpoints again, and begins to look for what no worker has taken. */
+  /** Renews leases, has everything read again, and begins to look for what no worker has taken. */
   private async poll(): Promise<void> {
-    await this.renew(this.held);
-    for (const workspace of this.held) workspace.readAgain();
-    if (this.bulkhead.promptFree <= 0) this.leaveOne();
-    // Nothing waits for this: it takes milliseconds, and events come meanwhile.
+    this.pollAt = performance.now() + POLL_MS;
+    await this.renew();
+    for (const one of this.held) {
+      one.isStale = true;
+      one.disabled.clear();
+    }
+    if (this.bulkhead.free.prompt <= 0) this.leaveOne();
+    // Nothing waits for this, and deliveries come meanwhile.
     this.finding ??= this.find()
       .catch((error: unknown) => this.logError(error))
       .finally(() => (this.finding = null));
@@ -129,133 +176,154 @@ export class Dispatcher implements WorkLoop {
     const due = await this.leases.due(this.parts.clock.now());
     this.left = due.filter((workspaceId) => this.wanted.has(workspaceId)).slice(0, LEFT_BATCH);
     for (const workspaceId of due) this.wanted.add(workspaceId);
-    if (due.length > 0) this.wake.now();
+    if (due.length > 0) this.wake();
   }
 
-  private async renew(workspaces: readonly HeldWorkspace[]): Promise<void> {
-    const { elapsed, now } = this.moment;
-    const kept = workspaces.filter((workspace) => !workspace.hasLost(elapsed));
-    const taken = await this.leases.take(kept, now);
-    for (const workspace of kept) {
-      const endpoints = taken.get(workspace.workspaceId);
-      if (endpoints) workspace.renewed(endpoints, elapsed);
-    }
+  private async renew(): Promise<void> {
+    const elapsed = performance.now();
+    const kept = this.held.filter(({ leasedUntil }) => elapsed < leasedUntil);
+    const taken = await this.leases.take(kept, this.parts.clock.now());
     this.held = this.held.filter(({ workspaceId }) => taken.has(workspaceId));
+    for (const one of this.held) one.leasedUntil = elapsed + this.leaseMs;
   }
 
   /** So that a worker that was added gets a part of a long queue. */
   private leaveOne(): void {
     const before = performance.now() - KEPT_MS;
     const [longest] = this.held
-      .filter((workspace) => workspace.heldSince < before && !workspace.hasSlow)
-      .toSorted((a, b) => a.heldSince - b.heldSince);
+      .filter(({ since, queue }) => since < before && !queue.some((one) => this.bulkhead.isSlow(one)))
+      .toSorted((a, b) => a.since - b.since);
     if (longest) longest.isLeaving = true;
-  }
-
-  private hear(): void {
-    const heard = this.wake.take();
-    if (heard.size === 0) return;
-    for (const workspace of this.held) if (heard.delete(workspace.workspaceId)) workspace.readAgain();
-    for (const workspaceId of heard) this.wanted.add(workspaceId);
   }
 
   /** As many workspaces as there are slots for, and those that no other worker has slots for either. */
   private async take(): Promise<void> {
-    const { elapsed, now } = this.moment;
+    const elapsed = performance.now();
     if (this.wanted.size === 0 || !this.wayOut.isOpen(elapsed)) return;
-    const free = Math.min(TAKE_BATCH, Math.ceil(this.bulkhead.promptFree / this.limits.perEndpoint));
-    const workspaceIds = new Set([...this.left, ...shuffled(this.wanted).slice(0, Math.max(0, free))]);
-    const asked = [...workspaceIds].map(
-      (workspaceId) =>
-        new HeldWorkspace({ workspaceId, lease: randomUUID() }, this.limits, this.bulkhead, elapsed),
-    );
-    const taken = await this.leases.take(asked, now).catch(async (error: unknown) => {
+    const { prompt } = this.bulkhead.free;
+    const free = Math.max(0, Math.min(TAKE_BATCH, Math.ceil(prompt / this.limits.perEndpoint)));
+    const workspaceIds = new Set([...this.left, ...shuffled(this.wanted).slice(0, free)]);
+    const asked = [...workspaceIds].map((workspaceId) => ({ workspaceId, lease: randomUUID() }));
+    const taken = await this.leases.take(asked, this.parts.clock.now()).catch(async (error: unknown) => {
       // Some may have been taken. Nobody else would send for them until their leases end.
       await this.leases.release(asked).catch(() => undefined);
       throw error;
     });
     this.left = [];
-    for (const workspace of asked) {
-      this.wanted.delete(workspace.workspaceId);
-      const endpoints = taken.get(workspace.workspaceId);
-      if (!endpoints) continue;
-      workspace.renewed(endpoints, elapsed);
-      this.held = [...this.held, workspace];
-    }
-    if (this.wanted.size > 0 && this.bulkhead.promptFree > 0) this.wake.now();
+    for (const { workspaceId } of asked) this.wanted.delete(workspaceId);
+    const added = asked
+      .filter(({ workspaceId }) => taken.has(workspaceId))
+      .map((lease) => ({
+        ...lease,
+        since: elapsed,
+        leasedUntil: elapsed + this.leaseMs,
+        queue: [],
+        isStale: true,
+        isLeaving: false,
+        attempts: 0,
+        paces: new Map<string, EndpointPace>(),
+        disabled: new Set<string>(),
+      }));
+    this.held = [...this.held, ...added];
+    if (this.wanted.size > 0 && prompt > 0) this.wake();
   }
 
   private async read(): Promise<void> {
-    const { moment } = this;
-    // Slow endpoints may be many, and wait long for a slot.
-    let { slowFree } = this.bulkhead;
-    const endpoints = this.held
-      .flatMap((workspace) => workspace.endpointsToRead(moment))
-      .filter((endpoint) => !endpoint.isSlow || (slowFree -= 1) >= 0);
-    if (endpoints.length === 0) return;
-    const { pool } = this.parts;
-    const queries = endpoints.map((endpoint) => endpoint.startRead());
-    const batch = { fresh: READ_BATCH, replayed: this.limits.perEndpoint };
-    const batches = await readDue(pool, queries, batch, moment.now);
-    for (const [index, one] of batches.entries()) endpoints[index]!.addBatch(one);
-    this.wake.now();
+    // Those with slow endpoints alone may be many, and wait long for a slot.
+    let { slow } = this.bulkhead.free;
+    const read = this.held
+      .filter((one) => one.isStale && this.maySend(one))
+      .filter(
+        ({ queue }) =>
+          queue.length === 0 || !queue.every((one) => this.bulkhead.isSlow(one)) || (slow -= 1) >= 0,
+      );
+    if (read.length === 0) return;
+    for (const one of read) one.isStale = false;
+    const { pool, clock } = this.parts;
+    const workspaceIds = read.map(({ workspaceId }) => workspaceId);
+    const { perEndpoint } = this.limits;
+    const { full } = this.bulkhead;
+    const query = { workspaceIds, underWay: [...this.underWay.keys()], full, perEndpoint };
+    const due = await readDue(pool, query, clock.now());
+    const queues = new Map(workspaceIds.map((workspaceId) => [workspaceId, [] as DueDelivery[]]));
+    for (const one of due) queues.get(one.workspaceId)!.push(one);
+    for (const one of read) one.queue = queues.get(one.workspaceId)!;
   }
 
-  private async release(workspaces: readonly HeldWorkspace[]): Promise<void> {
-    if (workspaces.length === 0) return;
-    for (const workspace of workspaces) workspace.isLeaving = true;
-    await this.leases.release(workspaces);
-    this.held = this.held.filter((workspace) => !workspaces.includes(workspace));
+  private async release(idle: readonly Held[]): Promise<void> {
+    if (idle.length === 0) return;
+    for (const one of idle) one.isLeaving = true;
+    await this.leases.release(idle);
+    this.held = this.held.filter((one) => !idle.includes(one));
+  }
+
+  private maySend({ isLeaving, leasedUntil }: Held): boolean {
+    return !isLeaving && performance.now() < leasedUntil - this.marginMs;
+  }
+
+  /** Nothing is in flight or can be sent: the lease is of no use. */
+  private isIdle({ attempts, isLeaving, isStale, queue, paces }: Held): boolean {
+    const now = this.parts.clock.now();
+    const isDone = !isStale && queue.length === 0 && [...paces.values()].every((pace) => pace.isRested(now));
+    return attempts === 0 && (isLeaving || isDone);
   }
 
   /** Round-robin over the workspaces, as long as there are slots. */
   private send(): void {
-    const { moment } = this;
     for (let sending = this.held; sending.length > 0;) {
-      sending = sending.filter((workspace) => this.sendNext(workspace, moment));
+      sending = sending.filter((one) => this.sendNext(one));
       const served = new Set(sending);
-      this.held = [...this.held.filter((workspace) => !served.has(workspace)), ...served];
+      this.held = [...this.held.filter((one) => !served.has(one)), ...served];
     }
   }
 
-  private sendNext(workspace: HeldWorkspace, moment: Moment): boolean {
-    if (this.isStopping || !this.wayOut.isOpen(moment.elapsed)) return false;
-    const next = workspace.startNext(moment);
-    if (next === null) return false;
+  private sendNext(held: Held): boolean {
+    if (this.isStopping || held.isStale || !this.maySend(held)) return false;
+    if (!this.wayOut.isOpen(performance.now())) return false;
+    const now = this.parts.clock.now();
+    const next = held.queue.find((one) => this.allows(held, one, now));
+    if (!next) return false;
+    held.queue = held.queue.filter((one) => one !== next);
+    held.attempts += 1;
+    held.paces.get(next.endpointId)?.take(now);
     const ended = this.wayOut.began();
-    const onExchangeEnd = (result: AttemptResult | null): void => {
-      const elapsed = performance.now();
-      ended(result, elapsed);
-      this.bulkhead.end(next.slot, elapsed);
-      workspace.exchangeEnded(next.endpoint);
-      this.scheduleSend();
+    const leave = this.bulkhead.start(next);
+    const onSuccess = (): void => {
+      leave();
+      this.wake();
     };
     const attempt = this.attempts
-      .make({ workspace, ...next, onExchangeEnd })
-      .then(
-        () => next.endpoint.settled(next.delivery.deliveryId),
-        (error: unknown) => {
-          // Its outcome is not recorded. The next to take the workspace sends it again.
-          workspace.isLeaving = true;
-          this.logError(error, next.delivery);
-        },
-      )
-      .finally(() => {
-        this.attemptsUnderWay.delete(attempt);
-        this.wake.now();
+      .make(next, held.lease, onSuccess)
+      .catch((error: unknown) => {
+        // Its outcome is not recorded. The next to take the workspace sends it again.
+        held.isLeaving = true;
+        this.logError(error, next);
+        return null;
+      })
+      .then((end) => {
+        ended(end?.result ?? null, performance.now());
+        this.look(held, next, end);
+        leave();
+        held.attempts -= 1;
+        this.underWay.delete(next.deliveryId);
+        this.wake();
       });
-    this.attemptsUnderWay.add(attempt);
+    this.underWay.set(next.deliveryId, attempt);
     return true;
   }
 
-  /** Once for all answers that arrive together. */
-  private scheduleSend(): void {
-    if (this.isSendScheduled) return;
-    this.isSendScheduled = true;
-    setImmediate(() => {
-      this.isSendScheduled = false;
-      this.send();
-    });
+  /** What an attempt says of what was read for its endpoint: a failure may be one too many for more. */
+  private look(held: Held, { endpointId, isProbe }: DueDelivery, ended: Ended): void {
+    if (ended?.hasDisabled) held.disabled.add(endpointId);
+    const hasFailed = ended !== null && ended.result.error !== null;
+    if (hasFailed) held.queue = held.queue.filter((one) => one.endpointId !== endpointId);
+    if (isProbe || !held.queue.some((one) => one.endpointId === endpointId)) held.isStale = true;
+  }
+
+  private allows(held: Held, delivery: DueDelivery, now: number): boolean {
+    const { endpointId, isProbe } = delivery;
+    if (held.disabled.has(endpointId) || (isProbe && this.bulkhead.at(endpointId) > 0)) return false;
+    return (paceOf(held, delivery)?.allows(now) ?? true) && this.bulkhead.allows(delivery);
   }
 
   /** Once as it is, then at growing intervals: an absent database fails at every step. */
@@ -275,7 +343,7 @@ export class Dispatcher implements WorkLoop {
   private async shutDown(): Promise<void> {
     this.isStopping = true;
     const timer = setTimeout(() => this.attempts.cancel(), SHUTDOWN_MS);
-    await Promise.allSettled([...this.attemptsUnderWay, this.finding]);
+    await Promise.all([...this.underWay.values(), this.finding]);
     clearTimeout(timer);
     for (let tries = 0; this.held.length > 0 && tries < RELEASE_TRIES; tries += 1) {
       await this.release(this.held).catch((error: unknown) => this.logError(error));
@@ -283,6 +351,15 @@ export class Dispatcher implements WorkLoop {
     }
   }
 }
+
+/** The pace of an endpoint. A new limit begins where the old one stood. */
+const paceOf = ({ paces }: Held, { endpointId, maxPerSecond }: DueDelivery): EndpointPace | undefined => {
+  const known = paces.get(endpointId);
+  if (maxPerSecond === null) paces.delete(endpointId);
+  else if (known?.perSecond !== maxPerSecond)
+    paces.set(endpointId, new EndpointPace(maxPerSecond, known?.nextAt ?? 0));
+  return paces.get(endpointId);
+};
 
 /** At random, since other workers want the same. */
 const shuffled = <T>(items: Iterable<T>): readonly T[] =>

@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import { appendSettled } from '../../read-models/delivery-sql.js';
+import { PROBE_AFTER_FAILURES } from '../../domain/attempt.js';
+import type { EndpointSecret } from '../../domain/webhook-endpoint.decider.js';
+import { IS_OPEN, isFree } from './workspace-leases.js';
 
-/** A due delivery that no earlier delivery of its reading holds up. */
+/** A due delivery that no earlier delivery of its reading holds up, and its endpoint, as they were when they were read. */
 export interface DueDelivery {
   readonly deliveryId: string;
   readonly attempt: number;
@@ -20,42 +22,27 @@ export interface DueDelivery {
   readonly redelivery: boolean;
   /** Part of a replay: within the order. */
   readonly replayed: boolean;
+  readonly workspaceId: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly secrets: readonly EndpointSecret[];
+  readonly headersRef: string | null;
+  readonly maxPerSecond: number | null;
+  readonly isFailing: boolean;
+  /** The endpoint keeps failing: it is sent one delivery at a time. */
+  readonly isProbe: boolean;
 }
 
-export interface DueQuery {
-  readonly endpointId: string;
-  /** Deliveries to omit: already read, and not settled yet. */
-  readonly known: readonly string[];
-  /** No pending delivery, new or replayed, is due earlier: the index is read from here, past settled entries. */
-  readonly dueFrom: string;
-  readonly replayedFrom: string;
-}
-
-export interface DueBatch {
-  readonly endpointId: string;
-  readonly due: readonly DueDelivery[];
-  readonly hasMore: boolean;
-  readonly dueFrom: string;
-  readonly replayedFrom: string;
-}
-
-/** `deliveryId` is null for an endpoint without a due delivery; `type` is null when the event is gone. */
-type Row = Omit<DueDelivery, 'deliveryId' | 'type'> & {
-  readonly endpointId: string;
-  readonly dueFrom: string | null;
-  readonly replayedFrom: string | null;
-  readonly deliveryId: string | null;
-  readonly type: string | null;
-};
+/** New deliveries of one endpoint read at once. */
+const FRESH_AT_ONCE = 10;
 
 /** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest due first. */
-const due = (replayed: 'is null' | 'is not null', from: string, limit: string): string => `
+const due = (replayed: 'is null' | 'is not null', limit: string): string => `
   (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery, due.due_at,
           due.replay_id is not null as replayed
    from webhooks.delivery due
-   where due.endpoint_id = asked.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
-     and due.due_at between ${from} and $5
-     and due.delivery_id <> all (asked.known)
+   where due.endpoint_id = endpoint.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
+     and due.due_at <= $2 and due.delivery_id <> all ($3::uuid[])
      and (due.redelivery or due.sequence <= 1 or coalesce((
        select false from webhooks.delivery earlier
        where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
@@ -64,85 +51,47 @@ const due = (replayed: 'is null' | 'is not null', from: string, limit: string): 
    order by due.due_at
    limit ${limit})`;
 
-const earliest = (replayed: 'is null' | 'is not null', from: string): string => `
-  (select min(due_at) from webhooks.delivery
-   where delivery.endpoint_id = one.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at >= ${from})`;
-
 /**
- * New events go before replayed ones, so no more replayed deliveries are read than can be sent at once.
+ * New events go before replayed ones, so no more of those are read than can be sent at once. The first of each endpoint
+ * comes before the second of any.
  *
- * Shaped for the planner: lookups are lateral with a limit it knows, and the search for an earlier delivery is a scalar
+ * Shaped for the planner: look-ups are lateral with a limit it knows, and the search for an earlier delivery is a scalar
  * subquery. As plain joins they were planned over the whole table.
  */
 const READ = `
-  with asked as materialized (
-    select endpoint_id, known::uuid[] as known, ${earliest('is null', 'due_from')} as due_from,
-           ${earliest('is not null', 'replayed_from')} as replayed_from
-    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
-      as one (endpoint_id, known, due_from, replayed_from)
-  )
-  select asked.endpoint_id as "endpointId", asked.due_from::text as "dueFrom", asked.replayed_from::text as "replayedFrom",
-         next.delivery_id as "deliveryId", next.attempts + 1 as attempt, next.event_id as "eventId", event.type, event.body,
+  select next.delivery_id as "deliveryId", next.attempts + 1 as attempt, next.event_id as "eventId", event.type, event.body,
          event.shows_external_id as "showsExternalId", event.reading_id as "readingId", event.correlation_id as "requestId",
-         event.livemode, next.test, next.redelivery, next.replayed
-  from asked
-  left join lateral (
-    ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
-  ) next on true
-  left join lateral (
+         event.livemode, next.test, next.redelivery, next.replayed, endpoint.workspace_id as "workspaceId",
+         endpoint.endpoint_id as "endpointId", endpoint.url, endpoint.secrets, endpoint.headers_ref as "headersRef",
+         endpoint.max_per_second as "maxPerSecond", coalesce(health.consecutive_failures, 0) > 0 as "isFailing",
+         coalesce(health.consecutive_failures, 0) >= ${PROBE_AFTER_FAILURES} as "isProbe"
+  from webhooks.endpoint
+  left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
+  cross join lateral (${due('is null', '$5')} union all ${due('is not null', '$6')}) next
+  cross join lateral (
     select type, body, shows_external_id, reading_id, correlation_id, livemode
     from webhooks.public_event event where event.event_id = next.event_id limit 1
-  ) event on true
-  order by next.due_at`;
+  ) event
+  where endpoint.workspace_id = any ($1::text[]) and endpoint.endpoint_id <> all ($4::text[]) and ${IS_OPEN} and ${isFree('$2')}
+  order by next.replayed, row_number() over (partition by endpoint.endpoint_id order by next.replayed, next.due_at),
+           next.due_at`;
 
-/** Retention may have deleted an event while a transaction it did not see added a delivery of it: the delivery is skipped. */
-const END_WITHOUT_EVENT = `
-  with ended as (
-    delete from webhooks.delivery
-    where delivery_id = any ($1::uuid[]) and status = 'pending'
-      and not exists (select from webhooks.public_event event where event.event_id = delivery.event_id)
-    returning delivery_id, endpoint_id, event_id, 'skipped' as status, attempts, test, redelivery, replay_id,
-              created_at, $2::timestamptz as settled_at
-  ), ${appendSettled('ended')}
-  select from ended`;
+interface DueQuery {
+  /** Whose leases the worker has. */
+  readonly workspaceIds: readonly string[];
+  /** Deliveries to omit. */
+  readonly underWay: readonly string[];
+  /** Endpoints to omit: nothing more can be sent to them now. */
+  readonly full: readonly string[];
+  readonly perEndpoint: number;
+}
 
-/** Reads due deliveries of claimed workspaces, and ends those whose event is gone. @param limits of one endpoint @param now in ms */
+/** @param now milliseconds since the epoch */
 export const readDue = async (
   pool: pg.Pool,
-  queries: readonly DueQuery[],
-  limits: { readonly fresh: number; readonly replayed: number },
+  { workspaceIds, underWay, full, perEndpoint }: DueQuery,
   now: number,
-): Promise<readonly DueBatch[]> => {
-  const { rows } = await pool.query<Row>({
-    name: 'webhooks.due',
-    text: READ,
-    values: [
-      queries.map(({ endpointId }) => endpointId),
-      queries.map(({ known }) => `{${known.join(',')}}`),
-      queries.map(({ dueFrom }) => dueFrom),
-      queries.map(({ replayedFrom }) => replayedFrom),
-      instant(now),
-      limits.fresh,
-      limits.replayed,
-    ],
-  });
-  const withoutEvent = rows.filter((row) => row.deliveryId !== null && row.type === null);
-  if (withoutEvent.length > 0)
-    await pool.query(END_WITHOUT_EVENT, [withoutEvent.map(({ deliveryId }) => deliveryId), instant(now)]);
-  const batches = new Map(queries.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
-  for (const { endpointId, dueFrom, replayedFrom, deliveryId, type, ...delivery } of rows) {
-    const one = batches.get(endpointId)!;
-    one.dueFrom = dueFrom ?? one.dueFrom;
-    one.replayedFrom = replayedFrom ?? one.replayedFrom;
-    if (deliveryId !== null && type !== null) one.due.push({ deliveryId, type, ...delivery });
-  }
-  const incomplete = new Set(withoutEvent.map(({ endpointId }) => endpointId));
-  return [...batches.values()].map((one) => {
-    const replayed = one.due.filter((delivery) => delivery.replayed).length;
-    const hasMore =
-      one.due.length - replayed === limits.fresh ||
-      replayed === limits.replayed ||
-      incomplete.has(one.endpointId);
-    return { ...one, hasMore };
-  });
+): Promise<readonly DueDelivery[]> => {
+  const values = [workspaceIds, instant(now), underWay, full, FRESH_AT_ONCE, perEndpoint];
+  return (await pool.query<DueDelivery>({ name: 'webhooks.due', text: READ, values })).rows;
 };

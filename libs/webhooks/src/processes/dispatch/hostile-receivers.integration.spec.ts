@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { projectPath } from '#platform/project-path.js';
 import { makeCertificate, type Identity } from '../../../test/certificate.js';
 import { eventually } from '../../../test/receiver.js';
-import { listen, rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
+import { rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
 import type { AttemptResult } from '../../domain/attempt.js';
 import type { Attempts } from '../../../test/attempts.js';
 
@@ -31,17 +31,6 @@ describe('A hostile receiver', () => {
   it('that never answers ends in a timeout', async () => {
     test.receiver.answer = () => undefined;
     expect(await send(senderWith({ exchangeTimeoutMs: 200 }), test.receiver.url)).toMatchObject({
-      error: 'timeout',
-    });
-  });
-
-  it('that drips ends in a timeout of the whole exchange', async () => {
-    test.receiver.answer = (response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write('.'), 20);
-      response.once('close', () => clearInterval(drip));
-    };
-    expect(await send(senderWith({ exchangeTimeoutMs: 300 }), test.receiver.url)).toMatchObject({
       error: 'timeout',
     });
   });
@@ -69,15 +58,6 @@ describe('A hostile receiver', () => {
     test.receiver.answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const { responseBody } = (await send(senderWith(), test.receiver.url)) as AttemptResult;
     expect(Buffer.from(responseBody!)).toEqual(bomb.subarray(0, 4_096));
-  });
-
-  it('that sends a megabyte of headers is cut off', async () => {
-    const url = await rawServer((socket) =>
-      socket.once('data', () =>
-        socket.write(`HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(1_000)}\r\n`),
-      ),
-    );
-    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
   });
 
   it('is heard after a few interim responses, whose headers are ignored', async () => {

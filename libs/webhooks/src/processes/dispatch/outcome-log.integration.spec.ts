@@ -9,11 +9,12 @@ import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/attempt.js';
 import { noteSkipping, skipNext } from '../skip-pending.js';
-import { WorkspaceLeases, type EndpointSnapshot, type WorkspaceLease } from './workspace-leases.js';
+import { WorkspaceLeases, type WorkspaceLease } from './workspace-leases.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
 
 const HOUR = 3_600_000;
+const URL = 'http://127.0.0.1:9999/';
 const LEASE_MS = 1_000;
 const success: AttemptResult = { error: null, statusCode: 204, retryAfterMs: null, responseBody: null };
 const failure: AttemptResult = {
@@ -26,6 +27,7 @@ const failure: AttemptResult = {
 let database: TestDatabase;
 let leases: WorkspaceLeases;
 let outcomes: OutcomeLog;
+let endpointId: string;
 /** Of one reading, in order. */
 let deliveryIds: readonly string[];
 
@@ -39,7 +41,7 @@ beforeEach(async () => {
   outcomes = new OutcomeLog(database.pool);
   const service = new TestService(database);
   service.follow();
-  await service.create('http://127.0.0.1:9999/');
+  ({ endpointId } = await service.create(URL));
   const { completed, published } = reading(randomUUID());
   await service.happen(completed(), published());
   await eventually(async () => (await service.deliveries()).length === 2);
@@ -55,24 +57,27 @@ const disable = async (endpointId: string, now: number): Promise<void> => {
   await skipNext(database.pool);
 };
 
-interface Held extends WorkspaceLease {
-  readonly endpoints: readonly EndpointSnapshot[];
-}
-const takeNext = async (now: number): Promise<Held> => {
+const takeNext = async (now: number): Promise<WorkspaceLease> => {
   const lease = { workspaceId: 'ws_1', lease: randomUUID() };
-  return { ...lease, endpoints: (await leases.take([lease], now)).get('ws_1')! };
+  await leases.take([lease], now);
+  return lease;
 };
-const attemptIn = (held: Held, endedAt: number, result: AttemptResult): FinishedAttempt => ({
+const attemptIn = (
+  { lease }: WorkspaceLease,
+  endedAt: number,
+  result: AttemptResult,
+  backOffMs: number | null = result.error === null ? null : HOUR,
+): FinishedAttempt => ({
   deliveryId: deliveryIds[0]!,
   number: 1,
-  endpointId: held.endpoints[0]!.endpointId,
-  url: held.endpoints[0]!.url,
-  redelivery: false,
-  lease: held.lease,
+  endpointId,
+  url: URL,
+  lease,
   startedAt: endedAt,
   endedAt,
   result,
   answer: null,
+  nextAt: backOffMs === null ? null : endedAt + backOffMs,
 });
 const deliveries = async () => {
   const { rows } = await database.pool.query<{
@@ -92,9 +97,9 @@ describe('A delivery that waits', () => {
     await outcomes.reschedule(attempt, now + 2 * HOUR);
     const putOff = { status: 'pending', attempts: 0, dueAt: now + 2 * HOUR };
     expect(await deliveries()).toMatchObject([putOff, putOff]);
-    await outcomes.failed(attempt, HOUR);
+    await outcomes.record(attempt);
     await outcomes.reschedule(attempt, now);
-    await outcomes.failed(attempt, 1);
+    await outcomes.record({ ...attempt, nextAt: now + 1 });
     await leases.release([held]);
     await outcomes.reschedule({ ...attempt, number: 2 }, now);
     expect(await deliveries()).toMatchObject([
@@ -121,9 +126,9 @@ describe('A worker whose lease expired', () => {
     const late = await takeNext(now);
     const own = await takeNext(now + LEASE_MS);
     const [, { dueAt }] = (await deliveries()) as [unknown, { dueAt: number }];
-    expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
-    await outcomes.succeeded(attemptIn(own, now, success));
-    expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
+    expect(await outcomes.record(attemptIn(late, now, failure))).toBeNull();
+    await outcomes.record(attemptIn(own, now, success));
+    expect(await outcomes.record(attemptIn(late, now, failure))).toBeNull();
     expect(await deliveries()).toMatchObject([
       { status: 'succeeded', attempts: 1 },
       { status: 'pending', attempts: 0, dueAt },
@@ -136,8 +141,8 @@ describe('A worker whose lease expired', () => {
     const now = Date.now();
     const late = await takeNext(now);
     const own = await takeNext(now + LEASE_MS);
-    await outcomes.failed(attemptIn(own, now, failure), HOUR);
-    expect(await outcomes.succeeded(attemptIn(late, now, success))).toBe(false);
+    await outcomes.record(attemptIn(own, now, failure));
+    expect(await outcomes.record(attemptIn(late, now, success))).toBeNull();
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 1 }, {}]);
     expect(await health()).toEqual([1]);
     expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: 'http_error' }]);
@@ -149,7 +154,7 @@ describe('An attempt under way when its endpoint moves', () => {
     const now = Date.now();
     const held = await takeNext(now);
     await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);
-    expect(await outcomes.failed(attemptIn(held, now, failure), HOUR)).toBeNull();
+    expect(await outcomes.record(attemptIn(held, now, failure))).toBeNull();
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, dueAt: now + HOUR },
       { status: 'pending', dueAt: now + HOUR },
@@ -161,14 +166,13 @@ describe('An attempt under way when its endpoint moves', () => {
 
 describe('An attempt under way when its endpoint is disabled', () => {
   it.each([
-    ['succeeded', (log: OutcomeLog, attempt: FinishedAttempt) => log.succeeded(attempt), success],
-    ['failed', (log: OutcomeLog, attempt: FinishedAttempt) => log.failed(attempt, HOUR), failure],
-  ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
+    ['succeeded', success],
+    ['failed', failure],
+  ])('and %s is in the history of a delivery that stays skipped', async (_, result) => {
     const now = Date.now();
     const held = await takeNext(now);
-    const { endpointId } = held.endpoints[0]!;
     await disable(endpointId, now);
-    await record(outcomes, attemptIn(held, now, result));
+    await outcomes.record(attemptIn(held, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },
@@ -179,7 +183,7 @@ describe('An attempt under way when its endpoint is disabled', () => {
 });
 
 describe('Outcomes that end together', () => {
-  const more = async (count: number): Promise<Held> => {
+  const more = async (count: number): Promise<WorkspaceLease> => {
     await database.pool.query(
       `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                       created_at)
@@ -195,7 +199,7 @@ describe('Outcomes that end together', () => {
   };
   /** @returns the statements that recorded them */
   const record = async (
-    held: Held,
+    held: WorkspaceLease,
     results: readonly [AttemptResult, number | null][],
   ): Promise<{ statements: number; failures: readonly unknown[] }> => {
     let statements = 0;
@@ -207,10 +211,12 @@ describe('Outcomes that end together', () => {
     };
     const log = new OutcomeLog(counting as unknown as typeof database.pool);
     const failures = await Promise.all(
-      results.map(([result, backOffMs], index) => {
-        const attempt = { ...attemptIn(held, Date.now(), result), deliveryId: deliveryIds[index]! };
-        return result.error === null ? log.succeeded(attempt) : log.failed(attempt, backOffMs);
-      }),
+      results.map(([result, backOffMs], index) =>
+        log.record({
+          ...attemptIn(held, Date.now(), result, backOffMs),
+          deliveryId: deliveryIds[index]!,
+        }),
+      ),
     );
     return { statements, failures };
   };

@@ -31,17 +31,6 @@ describe('An attempt', () => {
     expect(test.receiver.received).toHaveLength(1);
   });
 
-  it('sends no credentials and no cookies', async () => {
-    test.receiver.answer = status(200, { 'set-cookie': 'session=1' });
-    const sender = senderWith();
-    await send(sender, test.receiver.url);
-    await send(sender, test.receiver.url);
-    for (const { headers } of test.receiver.received) {
-      expect(headers).not.toHaveProperty('cookie');
-      expect(headers).not.toHaveProperty('authorization');
-    }
-  });
-
   it('reads Retry-After of 429 and 503 alone', async () => {
     test.receiver.answer = status(503, { 'retry-after': '120' });
     expect(await send(senderWith(), test.receiver.url)).toMatchObject({
@@ -117,24 +106,8 @@ describe('A receiver', () => {
   };
 
   it.each([
-    ['100 first', CONTINUE + OK],
-    ['100 with headers first', `HTTP/1.1 100 \r\nserver: a\r\n\r\n${OK}`],
-    ['102 first', `HTTP/1.1 102 Processing\r\n\r\n${OK}`],
-    ['103 first', `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`],
     ['several and unknown interim responses first', `${CONTINUE}${CONTINUE}HTTP/1.1 199 Busy\r\n\r\n${OK}`],
-    ['204', `${CONTINUE}HTTP/1.1 204 No Content\r\n\r\n`],
-    ['205', 'HTTP/1.1 205 Reset Content\r\ncontent-length: 0\r\n\r\n'],
     ['an unknown 2xx', 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n'],
-    ['no reason phrase', 'HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n'],
-    [
-      'a reason phrase and a field beyond ASCII',
-      'HTTP/1.1 200 Re\xe7u\r\nx-a: \xe9\r\ncontent-length: 0\r\n\r\n',
-    ],
-    [
-      'names in any case, values between spaces',
-      'HTTP/1.1 200 OK\r\nCONTENT-length: \t3 \r\nx-a:\r\n\r\nabc',
-    ],
-    ['an empty line first', `\r\n${OK}`],
     [
       'an offer to upgrade',
       `HTTP/1.1 200 OK\r\nupgrade: h2c\r\nconnection: upgrade\r\ncontent-length: 0\r\n\r\n`,
@@ -142,11 +115,6 @@ describe('A receiver', () => {
     [
       'chunks with extensions and trailers',
       `${CHUNKED}trailer: x-a\r\n\r\n3;a=b\r\nabc\r\n00\r\nx-a: b\r\n\r\n`,
-    ],
-    ['no chunk', `${CONTINUE}${CHUNKED}\r\n0\r\n\r\n`],
-    [
-      'HTTP/1.0 that keeps the connection',
-      'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\nabc',
     ],
   ])('that answers with %s has got each webhook once, on one connection', async (_, answer) => {
     const { url, requests } = await answering(answer, false);
@@ -162,11 +130,8 @@ describe('A receiver', () => {
   });
 
   it.each([
-    ['no length', 'HTTP/1.1 200 OK\r\n\r\nabc'],
     ['100 and no length', `${CONTINUE}HTTP/1.1 200 OK\r\n\r\nabc`],
-    ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nabc'],
     ['Connection: close', `${CONTINUE}HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n`],
-    ['a final chunk and the end', `${CHUNKED}\r\n3\r\nabc\r\n0\r\n\r\n`],
   ])('that answers with %s and closes has got each webhook once', async (_, answer) => {
     const { url, requests } = await answering(answer, true);
     const sender = senderWith();
@@ -256,15 +221,12 @@ describe('A name', () => {
 });
 
 describe('An address in the URL', () => {
-  it.each([
-    'http://127.0.0.1/',
-    'http://2130706433/',
-    'http://[::1]/',
-    'http://[::ffff:7f00:1]/',
-    'http://169.254.169.254/',
-  ])('is checked at every attempt: %s', async (url) => {
-    expect(await send(senderWith({ allowCidrs: [] }), url)).toMatchObject({ error: 'blocked_address' });
-  });
+  it.each(['http://127.0.0.1/', 'http://[::ffff:7f00:1]/', 'http://169.254.169.254/'])(
+    'is checked at every attempt: %s',
+    async (url) => {
+      expect(await send(senderWith({ allowCidrs: [] }), url)).toMatchObject({ error: 'blocked_address' });
+    },
+  );
 
   it('of a metadata service is never dialled, whatever is opened', async () => {
     const sender = senderWith({ allowCidrs: ['0.0.0.0/0', '::/0'] });

@@ -85,15 +85,6 @@ describe('Resolving a name', () => {
     expect(new Set((await Promise.all(slow)).flat())).toEqual(new Set(['192.0.2.1']));
   });
 
-  it('is shared by concurrent callers, and repeated after that', async () => {
-    server = await NameServer.start(zones);
-    const resolve = resolverWith();
-    await Promise.all(Array.from({ length: 5 }, () => resolve('four.example')));
-    expect([...server.asked].sort()).toEqual(['four.example A', 'four.example AAAA']);
-    await resolve('four.example');
-    expect(server.asked).toHaveLength(4);
-  });
-
   it('waits only briefly for a name server that never answers for IPv6', async () => {
     server = await NameServer.start(zones, (question) => question.endsWith('AAAA'));
     const since = performance.now();

@@ -2,7 +2,6 @@ import { Resolver } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { SpanKind } from '@opentelemetry/api';
 import type pg from 'pg';
-import { LRUCache } from 'lru-cache';
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { isTracing, startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
@@ -15,7 +14,6 @@ import {
   unbracketed,
   checkWebhookUrl,
   type UrlPolicy,
-  type UrlVerdict,
 } from '../../domain/webhook-url.js';
 import {
   AttemptFailed,
@@ -51,12 +49,11 @@ interface NameServers {
  * therefore be complete and known to DNS: the hosts file and search domains do not apply.
  *
  * Each look-up has its own resolver. It can be cancelled alone, uses the current name servers, and is not slowed down
- * by servers that failed for others. Concurrent callers for the same name share a look-up. Nothing is cached
- * afterwards.
+ * by servers that failed for others. Nothing is cached.
  */
-export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {}): ResolveHost => {
-  const pending = new Map<string, Promise<readonly string[]>>();
-  const lookUp: ResolveHost = async (hostname) => {
+export const hostResolver =
+  ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {}): ResolveHost =>
+  async (hostname) => {
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (servers) resolver.setServers(servers);
     const cancelAfter = (milliseconds: number) => setTimeout(() => resolver.cancel(), milliseconds);
@@ -73,14 +70,6 @@ export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {
       for (const timer of timers) clearTimeout(timer);
     }
   };
-  return (hostname) => {
-    const known = pending.get(hostname);
-    if (known) return known;
-    const shared = lookUp(hostname).finally(() => pending.delete(hostname));
-    pending.set(hostname, shared);
-    return shared;
-  };
-};
 
 export const resolveHost = hostResolver();
 
@@ -112,16 +101,12 @@ class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-const CACHED_VERDICTS = 1_000;
 /** Addresses of one name. Each is checked, and whoever owns the name chooses their number. */
 const MOST_ADDRESSES = 64;
 
 /** Makes one HTTP request to a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
   private readonly pending = new Set<Exchange>();
-  /** The verdict on a URL or an address never changes. The addresses of a name do: it is resolved at every attempt. */
-  private readonly verdicts = new LRUCache<string, UrlVerdict>({ max: CACHED_VERDICTS });
-  private readonly reachable = new LRUCache<string, boolean>({ max: CACHED_VERDICTS });
 
   constructor(
     private readonly connections: PinnedConnections,
@@ -160,7 +145,7 @@ export class Sender {
     { endpointId, url: text, headers, body }: OutgoingRequest,
     exchange: Exchange,
   ): Promise<void> {
-    const verdict = this.verdict(text);
+    const verdict = checkWebhookUrl(text, this.policy);
     if (!verdict.ok)
       throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
     const { url } = verdict;
@@ -173,18 +158,11 @@ export class Sender {
     exchange.begin(() => this.connections.post(endpointId, url, address, fields), body);
   }
 
-  private verdict(text: string): UrlVerdict {
-    return remembered(this.verdicts, text, () => checkWebhookUrl(text, this.policy));
-  }
-
   /** One blocked address blocks the name. Its owner is told the same as of no address: nobody can list the names of the inside. */
   private async addressesOf(host: string, endpointId: string): Promise<readonly string[]> {
-    const { allowCidrs } = this.policy;
-    const isOpen = (address: string): boolean =>
-      remembered(this.reachable, address, () => isReachable(address, allowCidrs));
     const addresses = await this.resolve(host).catch(() => []);
     if (addresses.length > MOST_ADDRESSES) throw new AttemptFailed('dns_failed');
-    const areOpen = addresses.every(isOpen);
+    const areOpen = addresses.every((address) => isReachable(address, this.policy.allowCidrs));
     if (!areOpen) this.blocked(host, endpointId);
     if (!areOpen || addresses.length === 0) throw new AttemptFailed('dns_failed');
     return addresses;
@@ -200,16 +178,6 @@ export class Sender {
     };
   }
 }
-
-const remembered = <V extends NonNullable<unknown>>(
-  known: LRUCache<string, V>,
-  key: string,
-  find: () => V,
-): V => {
-  const value = known.get(key) ?? find();
-  known.set(key, value);
-  return value;
-};
 
 /** Called after each attempt with its result (`succeeded` or a class of error) and its duration. */
 export interface AttemptObserver {
