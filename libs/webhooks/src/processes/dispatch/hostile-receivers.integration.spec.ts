@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { projectPath } from '#platform/project-path.js';
 import { makeCertificate, type Identity } from '../../../test/certificate.js';
 import { eventually } from '../../../test/receiver.js';
-import { rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
+import { listen, rawServer, send, senderWith, sending, PATIENCE_MS } from '../../../test/sending.js';
 import type { AttemptResult } from '../../domain/attempt.js';
 import type { Attempts } from '../../../test/attempts.js';
 
