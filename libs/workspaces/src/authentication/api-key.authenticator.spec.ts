@@ -87,6 +87,16 @@ describe('Made-up keys with a right checksum', () => {
 });
 
 describe('A key', () => {
+  it('that this process does not know yet is looked up once for all of its first requests', async () => {
+    const { apiKey } = store();
+    stalls = true;
+    const answers = Array.from({ length: FLOOD }, () => verify(apiKey));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(1);
+    for (const answer of unanswered.splice(0)) answer();
+    expect(new Set((await Promise.all(answers)).map((one) => one?.workspaceId))).toEqual(new Set(['ws_1']));
+  });
+
   it.each(['live', 'test'] as const)(
     'of the mode %s has its scopes and sees that mode alone',
     async (mode) => {

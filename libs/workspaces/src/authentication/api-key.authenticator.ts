@@ -27,6 +27,8 @@ const MAY_WAIT = 100;
 export class ApiKeyAuthenticator {
   private readonly known = new LRUCache<string, true>({ max: KNOWN_KEYS });
   private readonly lanes = new Lanes(LOOKED_UP_AT_ONCE, MAY_WAIT);
+  /** Look-ups under way of ids unknown to this process. */
+  private readonly lookUps = new Map<string, Promise<ApiKeyRow | null>>();
 
   constructor(
     private readonly keys: ApiKeyQuery,
@@ -56,15 +58,21 @@ export class ApiKeyAuthenticator {
     return { ...identity, authMode: 'apiKey', mode, sees: [mode], scopes: row.scopes };
   }
 
-  private async row(keyId: string, from: string | null): Promise<ApiKeyRow | null> {
+  private row(keyId: string, from: string | null): Promise<ApiKeyRow | null> {
     if (this.known.get(keyId)) return this.keys.find(keyId);
-    return this.lanes
+    // A customer's first requests may be many at once.
+    const underWay = this.lookUps.get(keyId);
+    if (underWay) return underWay;
+    const lookUp = this.lanes
       .run(() => this.keys.find(keyId), from && addressKey(from))
       .catch((cause: unknown) => {
         throw cause instanceof LanesFull
           ? unavailable('Too many API keys are being looked up right now', cause)
           : cause;
-      });
+      })
+      .finally(() => this.lookUps.delete(keyId));
+    this.lookUps.set(keyId, lookUp);
+    return lookUp;
   }
 }
 
