@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { projectPath } from '#platform/project-path.js';
+import { rounds } from '../support/rounds.js';
 import { SimulatedPostgres } from './support/simulation/postgres.js';
 import { simulatedRendering, simulatedTimers } from './support/simulation/stand-ins.js';
 
@@ -13,7 +14,7 @@ const { simulate } = await import('./support/simulation/simulate.js');
 const { digestOf, rowsOf } = await import('../support/fold-log.js');
 const { Random } = await import('../support/random.js');
 
-const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: rounds(4, 12) }, (_, index) => index + 1);
 
 /** Logs of simulated services, with crashes and retries. */
 let logs: readonly (readonly StoredEvent[])[];

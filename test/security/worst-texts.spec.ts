@@ -79,6 +79,11 @@ const answerTo = (
     outgoing.end(body?.());
   });
 
+/** In CI each field has one of its texts, in the soak suite all: they stand together, three or more of a field. */
+const EVERY = isSoak ? 1 : 3;
+/** In a form. */
+const UNITS = ['\u0315\u0316', '<', ','];
+
 /** A freeze comes back each time; a busy machine does not. */
 const ATTEMPTS = 3;
 
@@ -107,7 +112,8 @@ it(
   'Nobody waits long for the worst text in any field that somebody else sends',
   async () => {
     const faults: string[] = [];
-    for (const one of [...worstRequests(ids), ...worstHeaders])
+    const all = [...worstRequests(ids), ...worstHeaders];
+    for (const one of all.filter((_, n) => n % EVERY === 0))
       faults.push(...(await faultsOf(one.field, () => answerTo(one, senders[0]!))));
     expect(faults).toEqual([]);
   },
@@ -120,6 +126,7 @@ it(
     const { workspaceId } = senders[0]!;
     const visitor = await PortalVisitor.signedIn({ ...stack, baseUrl: api.baseUrl }, workspaceId);
     const faults: string[] = [];
+    let n = 0;
     for (const { path, actions } of PAGES.filter(
       (page) => page.actions && !/:(?!readingId|endpointId)/.test(page.path),
     )) {
@@ -129,8 +136,9 @@ it(
         [...text.matchAll(/<(?:input|select|textarea)[^>]* name="(\w+)"/g)].map(([, name]) => name!),
       );
       for (const action of Object.keys(actions!))
-        for (const name of names)
-          for (const unit of ['\u0315\u0316', '<', ',']) {
+        for (const name of names) {
+          n += 1;
+          for (const unit of UNITS.filter((_, place) => isSoak || place === n % EVERY)) {
             const fields = { ...hiddenFields(text, action), action, [name]: '' };
             const head = `${new URLSearchParams(fields).toString().replace(`${name}=`, '')}&${name}=`;
             const body = head + unit.repeat((16_300 - head.length) / Buffer.byteLength(unit));
@@ -140,6 +148,7 @@ it(
             };
             faults.push(...(await faultsOf(`form ${path} ${action} ${name}: ${unit}`, attack)));
           }
+        }
     }
     expect(faults).toEqual([]);
   },
