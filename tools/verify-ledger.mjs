@@ -441,6 +441,11 @@ class Reversals {
     return { restores: { grantIds, priceCents: this.gaveWith(value, amount).cents - gave.cents }, ...said };
   }
 
+  /** Whether the entry is in the file, if it is in the book. */
+  knows(eventId) {
+    return this.isWhole || this.values.has(eventId);
+  }
+
   check(data) {
     const { reversesEventId, restores, counts } = data;
     const value = reversesEventId === null ? undefined : this.values.get(reversesEventId);
@@ -938,6 +943,21 @@ const [PEM_START, PEM_END] = ['-----BEGIN PUBLIC KEY-----\n', '\n-----END PUBLIC
 /** Who gives the credits of a reading back whose document failed for good. The service's own audit knows the failure. */
 const DOCUMENT_REFUND = 'billing.document-refund';
 
+const isDocumentRefund = ({ actor, approvedBy, signed, correctionId }) =>
+  actor === `system:${DOCUMENT_REFUND}` && approvedBy === DOCUMENT_REFUND && !signed && !correctionId;
+
+const NO_CAPTURE = { readingId: null, left: 0 };
+/**
+ * Why an entry does not give back what is left of a reading, as for a document that failed; `null`: it does.
+ * @param capture `null`: it is before this file
+ */
+const noRefundBecause = ({ amount, reference, counts }, capture) => {
+  if (counts?.as !== 'earned' || amount <= 0) return 'the entry gives no paid reading back';
+  return capture === null || (capture.readingId === reference && capture.left === amount)
+    ? null
+    : 'the entry does not give back what is left of its reading';
+};
+
 /**
  * Why no two operators signed a correction; `null`: they did. Both sign the same text: the canonical JSON of what the
  * entry says, of the book, of who proposed it, and of the one grant that it may take credits from (`null`: any).
@@ -945,8 +965,6 @@ const DOCUMENT_REFUND = 'billing.document-refund';
 const unsignedBecause = ({ stream, data, occurredAt }, operators) => {
   const { correctionId, adjustmentId, amount, allocations, reason, reference, reversesEventId } = data;
   const { signed, actor, approvedBy, expiresAt = null } = data;
-  if (actor === `system:${DOCUMENT_REFUND}` && approvedBy === DOCUMENT_REFUND && !signed && !correctionId)
-    return data.counts?.as === 'earned' && amount > 0 ? null : 'the entry gives no paid reading back';
   if (!signed || !correctionId || !actor?.startsWith('operator:'))
     return 'no two operators signed this entry';
   const [workspaceId, proposedBy] = [stream.slice('credits-'.length), actor.slice('operator:'.length)];
@@ -981,7 +999,10 @@ class Corrections {
   checked = 0;
   /** Entries that no operator signs: they give back the credits of a document that failed, which an export does not show. */
   refunds = 0;
-  adjustments = new Set();
+  /** Of this file: a store takes an id twice, and a reversal names only one of the two. */
+  eventIds = new Set();
+  /** By event id: credits that no entry has given back. */
+  captures = new Map();
   /** By event id of each entry of the group: the credits that are not taken back, and its open findings. */
   groups = new Map();
   findings = [];
@@ -992,18 +1013,24 @@ class Corrections {
     this.operators = operators;
   }
 
-  see(facts, line) {
+  paid({ eventId, data: { readingId, amount } }) {
+    if (this.operators !== null) this.captures.set(eventId, { readingId, left: amount });
+  }
+
+  /** @param book with the entry in it */
+  see(facts, line, book) {
     if (this.operators === null) return;
     const { eventId, revision, data } = facts;
-    const message = this.adjustments.has(data.adjustmentId)
-      ? 'the entry is booked twice'
-      : unsignedBecause(facts, this.operators);
-    this.adjustments.add(data.adjustmentId);
+    const isCopy = this.eventIds.has(eventId);
+    this.eventIds.add(eventId);
+    const message = this.faultOf(facts, book) ?? (isCopy ? 'the entry has the id of another one' : null);
+    const capture = this.captures.get(data.reversesEventId);
+    if (capture) capture.left -= data.amount;
     if (message || data.signed) this.checked += 1;
     else this.refunds += 1;
-    const known = this.groups.get(eventId) ?? this.groups.get(data.reversesEventId);
+    const known = isCopy ? undefined : (this.groups.get(eventId) ?? this.groups.get(data.reversesEventId));
     const group = known ?? { sum: 0, open: [] };
-    if (known || message) this.groups.set(eventId, group);
+    if (!isCopy && (known || message)) this.groups.set(eventId, group);
     if (message) group.open.push({ line, field: 'facts.data.signed', revision, message });
     if (message) this.findings.push(group.open.at(-1));
     if (group.open.length > 0) group.sum += data.amount;
@@ -1012,6 +1039,16 @@ class Corrections {
       this.compensated.push({ revision: finding.revision, message: finding.message, by: data.correctionId });
     this.findings = this.findings.filter((finding) => !group.open.includes(finding));
     group.open = [];
+  }
+
+  faultOf(facts, { adjustmentIds, reversals }) {
+    const { adjustmentId, reversesEventId } = facts.data;
+    if (adjustmentIds.indexOf(adjustmentId) !== adjustmentIds.lastIndexOf(adjustmentId))
+      return 'the entry is booked twice';
+    if (!isDocumentRefund(facts.data)) return unsignedBecause(facts, this.operators);
+    const capture =
+      this.captures.get(reversesEventId) ?? (reversals.knows(reversesEventId) ? NO_CAPTURE : null);
+    return noRefundBecause(facts.data, capture);
   }
 }
 
@@ -1147,7 +1184,8 @@ class ExportVerifier {
       'facts.data',
       revision,
     );
-    if (facts.type === 'CreditsAdjusted' && this.trusted) this.corrections.see(facts, this.number);
+    if (facts.type === 'CreditsCaptured' && this.trusted) this.corrections.paid(facts);
+    if (facts.type === 'CreditsAdjusted' && this.trusted) this.corrections.see(facts, this.number, this.book);
     if (facts.type === 'PeriodClosed' && this.trusted)
       this.closedMonths.set(facts.data.period, { facts, chain, money: this.book.lastMonth.money });
   }

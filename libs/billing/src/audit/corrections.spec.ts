@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, operatorsIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
-import { altered, exportOf, rechained } from '../../test/book.js';
+import { altered, exportOf, openedBook, rechained, renumbered } from '../../test/book.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { ada, eve, OPERATORS_SETTING } from '../../test/operators.js';
 import { FindReversibleHandler } from '../application/corrections.js';
@@ -197,6 +197,42 @@ describe('The file of the auditor', () => {
     expect(own).toEqual(['the entry takes credits of another grant than pack:o1:sprint, which was signed']);
   });
 
+  it('finds an entry with the id of a signed one, as the service does, also after operators reverse that one', async () => {
+    const [gift] = office.entries();
+    const adjustmentId = 'forged';
+    const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount: 20 }];
+    const { signed: _, ...data } = altered(gift!, { adjustmentId, allocations }).data as { signed: object };
+    const { id, type, metadata } = gift!;
+    await office.store.append(STREAM, BigInt(events().length - 1), [{ id, type, data, metadata }]);
+    await office.correct('c2', { amount: -20, reversesEventId: id });
+    const { messages, own } = await found();
+    expect([messages, own]).toEqual([[UNSIGNED], [UNSIGNED]]);
+    expect((await office.report()).compensated).toEqual([]);
+  });
+
+  it('finds a signed entry whose id a forger took before, as the service does', async () => {
+    const [gift] = office.entries();
+    await office.correct('c2', { amount: 30 });
+    const copied = 'the entry has the id of another one';
+    const { messages, own } = await found(events().with(-1, { ...events().at(-1)!, id: gift!.id }));
+    expect([messages, own]).toEqual([[copied], [copied]]);
+  });
+
+  it('finds in the export of a month an entry that an earlier month has booked', async () => {
+    const book = await openedBook();
+    await book.correct('2026-04-12T09:00:00Z', { amount: 500 });
+    const signed = book.events.at(-1)!;
+    const { adjustmentId } = signed.data as { adjustmentId: string };
+    await book.correct('2026-04-13T09:00:00Z', { amount: -500, grantId: `adjustment:${adjustmentId}` });
+    await book.do('2026-05-02T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o9' });
+    const metadata = { ...signed.metadata, occurredAt: '2026-05-03T09:00:00.000Z' };
+    const all = rechained(renumbered([...book.events, { ...signed, id: 'again', metadata }]));
+    const text = await exportOf(all, 'jsonl', { period: '2026-05' });
+    const operators = operatorsIn(OPERATORS_SETTING);
+    const { findings } = verifyExport(linesIn([Buffer.from(text)]), { operators });
+    expect(findings.map(({ message }) => message)).toEqual(['the entry is booked twice']);
+  });
+
   it('counts keys that are retired, and checks nothing without keys', async () => {
     const retiredAt = (at: string) => OPERATORS_SETTING.replaceAll(/,|$/g, `:retired=${at},`);
     expect((await found(events(), retiredAt('2026-04-10T12:00:00Z'))).messages).toEqual([]);
@@ -335,6 +371,29 @@ describe('an entry that says so, but', () => {
     const captureId = await paid('r1');
     await forgeRefund(['r1', await fail('r1'), captureId], difference);
     expect(await audit()).toEqual([OTHER_ENTRY]);
+  });
+
+  it.each([
+    ['more than the reading took', [{ amount: 1_000_000 }]],
+    ['less', [{ amount: 19, restores: { grantIds: ['pack:o1:sprint'], priceCents: 940 } }]],
+    ['the credits of another reading', [{ reference: 'r2' }]],
+    [
+      'them twice',
+      [{}, { adjustmentId: 'again', restores: { grantIds: ['pack:o1:sprint'], priceCents: 0 } }],
+    ],
+  ])('gives back %s, is found by the auditor’s file', async (_, refunds) => {
+    const captureId = await paid('r1');
+    const value = {
+      restores: { grantIds: ['pack:o1:sprint'], priceCents: 990 },
+      counts: { as: 'earned', of: captureId },
+    };
+    for (const other of refunds) {
+      const { adjustmentId, amount } = { ...documentRefund('r1', 'f1', captureId, 20), ...other };
+      const allocations = [{ grantId: `adjustment:${adjustmentId}`, amount }];
+      await forgeRefund(['r1', 'f1', captureId], { ...value, ...other, allocations });
+    }
+    const { messages } = await found();
+    expect(messages).toEqual(['the entry does not give back what is left of its reading']);
   });
 
   it('names another reading, is found: nothing shows its cause', async () => {

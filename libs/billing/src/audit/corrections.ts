@@ -47,18 +47,24 @@ export const verifyCorrections = async (
   const compensated = new Map<CorrectionFinding, string>();
   /** By stream and adjustment: each may be booked once. */
   const booked = new Set<string>();
-  /** By stream and event id of each entry of the group. A forger may repeat an id. */
+  /** By stream and event id: a store takes an id twice, and a reversal names only one of the two. */
+  const ids = new Set<string>();
+  /** By stream and event id of each entry of the group. */
   const groups = new Map<string, Group>();
   for (const stored of entries) {
     const entry = bookEvent(stored);
     if (isOpaque(entry) || entry.type !== 'CreditsAdjusted') continue;
     const { stream, revision, id, data } = entry;
-    const message = isDocumentRefund(entry) ? causes.faultOf(entry) : faultOf(entry, booked, operators);
+    const isCopy = ids.has(`${stream} ${id}`);
+    ids.add(`${stream} ${id}`);
+    const fault = isDocumentRefund(entry) ? causes.faultOf(entry) : faultOf(entry, booked, operators);
+    const message = fault ?? (isCopy ? 'the entry has the id of another one' : null);
     causes.take(entry);
     if (isDocumentRefund(entry) && message === null) continue;
     const known = groups.get(`${stream} ${id}`) ?? groups.get(`${stream} ${data.reversesEventId}`);
-    const group = known ?? { sum: 0, open: [] };
-    if (known || message !== null) groups.set(`${stream} ${id}`, group);
+    // No correction can name it: it would compensate the other one.
+    const group = (!isCopy && known) || { sum: 0, open: [] };
+    if (!isCopy && (known || message !== null)) groups.set(`${stream} ${id}`, group);
     if (message !== null) {
       const finding = { stream, revision, message };
       group.open.push(finding);
