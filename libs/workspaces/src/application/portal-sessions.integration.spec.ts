@@ -202,6 +202,13 @@ describe('the open sessions of a workspace', () => {
     expect(await tryToOpen(null)).not.toBeNull();
   });
 
+  it('of test leave those of live their places', async () => {
+    await pool.query(`update workspaces.portal_session set modes = '{test}', mode = 'test'`);
+    const { tryToOpen } = handlers();
+    expect(await tryToOpen(KEY, ['test'])).toBeNull();
+    expect(await tryToOpen(KEY, ['live'])).not.toBeNull();
+  });
+
   it.each<[string, (one: ReturnType<typeof handlers>) => Promise<unknown>]>([
     ['their time is over', async () => (now += 60_000)],
     ['one was ended', async ({ end, list }) => end((await list(MODES))[0]!.sessionId)],

@@ -27,7 +27,7 @@ const KEPT_FOR = '30 days';
 const FORGOTTEN_WITH_EACH = 100;
 
 /**
- * Sessions of a workspace that its keys have open, with links that still work: one for each of a thousand people. Whoever
+ * Sessions of a workspace in one mode that its keys have open, with links that still work: one for each of a thousand people. Whoever
  * opens more has a loop. Requests at the same time may exceed it by as many.
  */
 export const MOST_OPEN = 1_000;
@@ -92,7 +92,8 @@ export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
        where $3::text is null or ${MOST_OPEN} > (
          select count(*) from workspaces.portal_session as session
-         where workspace_id = $2 and key_id is not null and ended_at is null and expires_at > $12::timestamptz
+         where workspace_id = $2 and modes && $6::text[] and key_id is not null and ended_at is null
+           and expires_at > $12::timestamptz
            and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
            and ${openerStands('$12')})`,
       [

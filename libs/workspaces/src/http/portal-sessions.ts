@@ -208,7 +208,7 @@ const unusableUrl: FieldError = {
 
 const tooManyOpen = (): Problem =>
   new Problem('rate_limited', {
-    detail: '1,000 sessions of the workspace are open; more begin when some have ended',
+    detail: '1,000 sessions of the workspace in this mode are open; more begin when some have ended',
     headers: { 'Retry-After': '60' },
   });
 
