@@ -208,6 +208,21 @@ describe('At an endpoint of both modes, a key', () => {
     await test.post(`/${endpointId}/replay`, asked).expect(202);
     await test.post(`/${endpointId}/replay`, asked).expect(409);
   });
+
+  it('has Idempotency-Keys of its own for replays', async () => {
+    const { endpointId } = await test.created({ url, modes: ['live', 'test'] });
+    const ask = async (as?: string) => {
+      const asked = { since: '2026-04-01T00:00:00Z' };
+      const { body } = await test
+        .post(`/${endpointId}/replay`, asked, as)
+        .set('idempotency-key', 'once')
+        .expect(202);
+      return (body as { replayId: string }).replayId;
+    };
+    const ids = [await ask(testKey()), await ask(), await ask(testKey()), await ask()];
+    expect([ids[2], ids[3]]).toEqual([ids[0], ids[1]]);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
 });
 
 describe('A trial', () => {

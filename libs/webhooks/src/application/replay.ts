@@ -255,11 +255,12 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     endpointId,
     workspaceId,
     choice,
-    idempotencyKey,
+    idempotencyKey: given,
   }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
     const found = await this.access.findFor(endpointId, { workspaceId, sees: choice.modes ?? MODES });
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
+    const idempotencyKey = keyOf(given, choice.modes ?? MODES);
     const known = idempotencyKey === null ? null : await this.rows.findByKey(endpointId, idempotencyKey);
     if (known) return again(known, choice);
     if (!endpoint.enabled && !choice.dryRun) return { outcome: 'endpoint_disabled' };
@@ -333,6 +334,10 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
   }
 }
+
+/** Test keys, and who sees both modes, have keys of their own. No key has a line end. */
+const keyOf = (idempotencyKey: string | null, modes: readonly Mode[]): string | null =>
+  idempotencyKey === null || modes.join() === 'live' ? idempotencyKey : `${idempotencyKey}\n${modes.join()}`;
 
 /** The first response again, if it is the same request that comes again under its key. */
 const again = (
