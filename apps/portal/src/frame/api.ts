@@ -82,9 +82,13 @@ export class Api {
     return this.json('GET', path, { isPersonal: this.insider.principal.scopes.includes(PERSONS_SCOPE) });
   }
 
-  /** @param path below `/api/v1`. @throws ApiProblem */
+  /**
+   * @param path below `/api/v1`
+   * @param key of the form. With those of the workspace's programs, a person could ask what their readings say
+   * @throws ApiProblem
+   */
   post<T>(path: string, body: unknown, key: string): Promise<T> {
-    return this.json('POST', path, { body, key });
+    return this.json('POST', path, { body, key: `portal ${key}` });
   }
 
   /** A resource and its entity tag. @throws ApiProblem */
