@@ -78,6 +78,35 @@ describe('A replay', () => {
     expect(test.receiver.received.map(({ headers }) => headers['x-service-redelivery'])).toEqual(['true']);
   });
 
+  it('is due no sooner than an earlier delivery of its reading that waits for its retry', async () => {
+    const { endpointId } = await test.api.createEndpoint(WS, {
+      url: test.receiver.url,
+      events: ['reading.completed'],
+    });
+    await test.sending.stop();
+    test.sending = new TestService(test.database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
+    test.sending.dispatch();
+    test.receiver.answer = status(500);
+    const { completed, published } = reading(randomUUID());
+    await test.api.happen(WS, completed(), published());
+    const rows = async () => {
+      const { rows: found } = await test.database.pool.query<{ attempts: number; due_at: Date }>(
+        'select attempts, due_at from webhooks.delivery where endpoint_id = $1 order by sequence',
+        [endpointId],
+      );
+      return found;
+    };
+    await eventually(async () => (await rows())[0]?.attempts === 1);
+    const asked = (await test.ask(endpointId, { since: SINCE, types: ['reading.published'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
+      { replayId: asked.replayId },
+      NEVER,
+    );
+    const [retry, replayed] = await rows();
+    expect(replayed!.due_at).toEqual(retry!.due_at);
+  });
+
   it('gives way to new events, whichever was requested first', async () => {
     const endpointId = await test.endpoint();
     const old = Array.from({ length: 12 }, () => randomUUID());

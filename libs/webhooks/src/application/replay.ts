@@ -105,9 +105,10 @@ const enqueue = async (
  * One page. The outcome of each event at the endpoint decides whether it is chosen; a real run then inserts its
  * delivery. A dry run differs only in not inserting, so both choose the same events.
  *
- * Deliveries of one page are due a microsecond apart, in log order. Pending deliveries are never chosen. Deliveries
- * that an earlier replay left unsent are replaced, so successive replays add no more than is sent. The lock keeps events
- * from being deleted meanwhile.
+ * Deliveries of one page are due a microsecond apart, in log order. One that must wait for an earlier one of its reading is
+ * due when that is: the dispatcher need not read it before. Pending deliveries are never chosen. Deliveries that an earlier
+ * replay left unsent are replaced, so successive replays add no more than is sent. The lock keeps events from being deleted
+ * meanwhile.
  */
 const REPLAY_PAGE = `
   with replay as (
@@ -142,8 +143,13 @@ const REPLAY_PAGE = `
                                    replay_id, created_at)
     select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id, replay.created_at),
            replay.endpoint_id, replay.workspace_id, chosen.event_id, chosen.reading_id, chosen.sequence, 'pending',
-           $2::timestamptz + chosen.place * interval '1 microsecond', replay.replay_id, $2
+           greatest($2::timestamptz + chosen.place * interval '1 microsecond', waiting.due_at), replay.replay_id, $2
     from chosen cross join replay
+    left join lateral (
+      select max(due_at) as due_at from webhooks.delivery earlier
+      where earlier.endpoint_id = replay.endpoint_id and earlier.reading_id = chosen.reading_id
+        and earlier.sequence < chosen.sequence and earlier.status = 'pending' and not earlier.redelivery
+    ) waiting on true
     where not replay.dry_run
     on conflict (delivery_id) do nothing
   )

@@ -36,18 +36,29 @@ export interface DueDelivery {
 /** New deliveries of one endpoint read at once. */
 const FRESH_AT_ONCE = 10;
 
+/**
+ * Due deliveries of one endpoint looked at in one read, new ones and replayed ones. A delivery is due no sooner than the
+ * earlier ones of its reading, so the next to be sent is among these, however many wait behind it. Those that wait for a due
+ * one of the other kind come when that is sent.
+ */
+const LOOKED_AT = 100;
+
 /** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest due first. */
 const due = (replayed: 'is null' | 'is not null', limit: string): string => `
   (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery, due.due_at,
           due.replay_id is not null as replayed
-   from webhooks.delivery due
-   where due.endpoint_id = endpoint.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
-     and due.due_at <= $2 and due.delivery_id <> all ($3::uuid[])
-     and (due.redelivery or due.sequence <= 1 or coalesce((
-       select false from webhooks.delivery earlier
-       where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
-         and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery
-       limit 1), true))
+   from (
+     select * from webhooks.delivery due
+     where due.endpoint_id = endpoint.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
+       and due.due_at <= $2 and due.delivery_id <> all ($3::uuid[])
+     order by due.due_at
+     limit ${LOOKED_AT}
+   ) due
+   where due.redelivery or due.sequence <= 1 or coalesce((
+     select false from webhooks.delivery earlier
+     where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
+       and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery
+     limit 1), true)
    order by due.due_at
    limit ${limit})`;
 
