@@ -164,7 +164,8 @@ export class EndpointCommands {
       // Another revision may have other headers.
       allowed = allowed?.filter((one) => one === current.revision) ?? [current.revision];
     }
-    const skipped = changes.enabled === true ? await this.deliveries.countSkipped(endpointId) : 0;
+    const isResumed = changes.enabled === true && !before.enabled;
+    const skipped = isResumed ? await this.deliveries.countSkipped(endpointId) : 0;
     const decision = await this.streams.decide(
       endpointId,
       { type: 'ChangeEndpoint', sees, changes, ifRevision: allowed },

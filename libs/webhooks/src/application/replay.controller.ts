@@ -108,7 +108,8 @@ export class ReplayController {
     @Param('replayId') replayId: string,
     @Caller() caller: Principal,
   ) {
-    return this.own(endpointId, replayId, caller);
+    await this.requireOwn(endpointId, replayId, caller);
+    return (await this.rows.find(endpointId, replayId)) ?? notFound();
   }
 
   @Delete('replays/:replayId')
@@ -126,15 +127,18 @@ export class ReplayController {
     @Param('replayId') replayId: string,
     @Caller() caller: Principal,
   ) {
-    await this.own(endpointId, replayId, caller);
+    await this.requireOwn(endpointId, replayId, caller);
     return orProblem(await this.commands.execute(new StopReplay(endpointId, caller.workspaceId, replayId)))
       .record;
   }
 
   /** A key sees the replays that send events of its own mode alone. */
-  private async own(endpointId: string, replayId: string, { sees }: Principal): Promise<ReplayRecord> {
-    const record = await this.rows.find(endpointId, replayId);
-    if (!record?.modes.every((mode) => sees.includes(mode))) throw problemOf({ outcome: 'replay_not_found' });
-    return record;
+  private async requireOwn(endpointId: string, replayId: string, { sees }: Principal): Promise<void> {
+    const modes = await this.rows.modesOf(endpointId, replayId);
+    if (!modes?.every((mode) => sees.includes(mode))) notFound();
   }
 }
+
+const notFound = (): never => {
+  throw problemOf({ outcome: 'replay_not_found' });
+};

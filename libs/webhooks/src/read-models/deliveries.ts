@@ -202,16 +202,20 @@ export class DeliveryRows {
     return ofTypes.length > FEW ? null : ofTypes;
   }
 
-  /** Deliveries skipped since the endpoint was disabled, and those still to be. Stops at `MOST_SKIPPED`: nobody waits for millions. */
+  /**
+   * Deliveries skipped since the endpoint was disabled, and those still to be. Stops at `MOST_SKIPPED`: nobody waits for
+   * millions. Of the history, reads the weeks since.
+   */
   async countSkipped(endpointId: string): Promise<number> {
     const { rows } = await this.pool.query<{ skipped: number }>(
       `select count(*)::integer as skipped from (
-         select from ${ALL_DELIVERIES} join webhooks.endpoint using (endpoint_id)
-         where endpoint_id = $1 ${UNSUCCEEDED} and not delivery.test and not delivery.redelivery
-           and (delivery.status = 'skipped' and delivery.settled_at >= endpoint.disabled_at
-             or delivery.status = 'pending' and exists (
-               select from webhooks.skipping
-               where skipping.endpoint_id = delivery.endpoint_id and delivery.added <= skipping.up_to))
+         select from webhooks.settled_delivery
+         where endpoint_id = $1 ${UNSUCCEEDED} and status = 'skipped' and not test and not redelivery
+           and settled_at >= (select disabled_at from webhooks.endpoint where endpoint_id = $1)
+         union all
+         select from webhooks.delivery
+         where endpoint_id = $1 and status = 'pending' and not test and not redelivery
+           and added <= (select max(up_to) from webhooks.skipping where endpoint_id = $1)
          limit ${MOST_SKIPPED}
        ) of_events`,
       [endpointId],
