@@ -107,45 +107,21 @@ describe('The ETag of an endpoint', () => {
   });
 });
 
-describe('An option that is not valid is named, and nothing is sent', () => {
-  const said = (message: RegExp | string) => expect.objectContaining({ name: 'TypeError', message });
-  const named = (name: string) => said(expect.stringMatching(new RegExp(`^${name} must be `)) as never);
-  const order = (idempotencyKey: string) => service().readings.create({} as never, { idempotencyKey });
-  const asciiOnly = (name: string) => `${name} must have only printable ASCII characters, without spaces`;
+describe('What no header can hold is refused before anything is sent', () => {
+  const refused = (name: string) => `${name} must have only printable ASCII characters, without spaces`;
 
-  it.each<[string, () => Promise<unknown>, unknown]>([
-    ...['commande-№5', 'a\nb', '', 'k'.repeat(256)].map((key): [string, () => Promise<unknown>, unknown] => [
-      `idempotencyKey ${JSON.stringify(key)}`,
-      () => order(key),
-      said(`idempotencyKey must be 1 to 255 printable ASCII characters; it is ${JSON.stringify(key)}`),
-    ]),
-    ['waitSeconds', () => service().readings.get('r', { waitSeconds: Number.NaN }), named('waitSeconds')],
-    ['a wait', () => service().readings.waitUntilDone('r', { timeoutMs: Number.NaN }), named('timeoutMs')],
-    [
-      'a token, which is not shown',
-      () => serviceWith({ apiKey: '', token: async () => 'two words' }).credits(),
-      said(asciiOnly('token')),
-    ],
-    ['a header', () => service().webhooks.update('we_1', {}, { ifMatch: '"№5"' }), { name: 'TypeError' }],
-    ['a signal', () => service().credits({ signal: {} as AbortSignal }), { name: 'TypeError' }],
-  ])('of a call: %s', async (_, call, failure) => {
-    expect(await call().catch(caught)).toMatchObject(failure as object);
+  it.each<[string, () => Promise<unknown>]>([
+    ['a token', () => serviceWith({ apiKey: '', token: async () => 'two words' }).credits()],
+    ['an idempotency key', () => service().readings.create({} as never, { idempotencyKey: 'commande-№5' })],
+    ['an entity tag', () => service().webhooks.update('we_1', {}, { ifMatch: '"№5"' })],
+  ])('in %s', async (_, call) => {
+    expect(await call().catch(caught)).toMatchObject({ name: 'TypeError' });
     expect(requests).toEqual([]);
   });
 
-  it('of the client', () => {
-    for (const timeoutMs of [Number.NaN, Infinity, 0, -1, 1.5, 2 ** 31])
-      expect(() => serviceWith({ timeoutMs })).toThrow(
-        `timeoutMs must be a whole number of milliseconds, 1 to 2147483647; it is ${timeoutMs}`,
-      );
-    for (const [name, value] of [
-      ['attempts', 0],
-      ['attempts', Number.NaN],
-      ['longestPauseMs', Number.NaN],
-    ] as const)
-      expect(() => serviceWith({ [name]: value })).toThrow(named(name));
+  it('in a credential, which is not shown', () => {
     for (const apiKey of ['ek_live_1\nek_live_2', 'ek_№5', 'two words'])
-      expect(() => serviceWith({ apiKey })).toThrow(asciiOnly('apiKey'));
+      expect(() => serviceWith({ apiKey })).toThrow(refused('apiKey'));
   });
 });
 

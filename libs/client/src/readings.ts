@@ -13,7 +13,6 @@ import type {
   Result,
   operations,
 } from './api.js';
-import { checkedNumber } from './checked-options.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
 import { LookPauses, pauseFor, passingRefusal } from './repetition.js';
@@ -68,7 +67,7 @@ export class Readings {
     readingId: string,
     { waitSeconds = 0, signal }: CallOptions & { readonly waitSeconds?: number } = {},
   ): Promise<Reading> {
-    const held = Math.min(Math.ceil(checkedNumber('waitSeconds', waitSeconds, 0)), LONGEST_HOLD);
+    const held = Math.min(Math.ceil(waitSeconds), LONGEST_HOLD);
     const headers = held > 0 ? { prefer: `wait=${held}` } : {};
     return this.transport.json({ method: 'GET', path: pathOf(readingId), headers, held, signal });
   }
@@ -91,7 +90,7 @@ export class Readings {
     readingId: string,
     { timeoutMs = UNTIL_DONE_MS, signal }: CallOptions & { readonly timeoutMs?: number } = {},
   ): Promise<Reading> {
-    const deadline = Date.now() + checkedNumber('timeoutMs', timeoutMs, 0);
+    const deadline = Date.now() + timeoutMs;
     const given = signal ? { signal } : {};
     const pauses = new LookPauses();
     for (;;) {

@@ -57,7 +57,7 @@ export class Repetition {
       return attempts > 1 && Date.now() - this.inProgressSince < LONGEST_IN_PROGRESS_MS;
     }
     this.counted += 1;
-    if (this.counted >= attempts) return false;
+    if (!(this.counted < attempts)) return false;
     if (isOutcomeUnknown(failure)) return method !== 'PATCH';
     return failure instanceof ProblemError && REFUSED_IN_PASSING.has(failure.status);
   }

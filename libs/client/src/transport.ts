@@ -1,12 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import {
-  LONGEST_TIMER_MS,
-  checkedBaseUrl,
-  checkedCredential,
-  checkedIdempotencyKey,
-  checkedNumber,
-  checkedTimeout,
-} from './checked-options.js';
 import { ProblemError, ServiceUnreachable, helpOf, type AnyProblem } from './problem-error.js';
 import { pauseFor, Repetition } from './repetition.js';
 
@@ -26,8 +18,7 @@ export interface ClientOptions {
    */
   readonly attempts?: number;
   /**
-   * Timeout of one attempt, milliseconds: a whole number from 1 to 2,147,483,647. Default 15,000. A wait requested from the
-   * service is added to it.
+   * Timeout of one attempt, milliseconds. Default 15,000. A wait requested from the service is added to it.
    */
   readonly timeoutMs?: number;
   /**
@@ -105,9 +96,9 @@ export class Transport {
     if (apiKey) checkedCredential('apiKey', apiKey);
     else if (typeof token === 'string') checkedCredential('token', token);
     this.baseUrl = checkedBaseUrl(options.baseUrl);
-    this.attempts = checkedNumber('attempts', options.attempts ?? 4, 1);
-    this.timeoutMs = checkedTimeout(options.timeoutMs ?? 15_000);
-    this.longestPauseMs = checkedNumber('longestPauseMs', options.longestPauseMs ?? 30_000, 0);
+    this.attempts = options.attempts ?? 4;
+    this.timeoutMs = options.timeoutMs ?? 15_000;
+    this.longestPauseMs = options.longestPauseMs ?? 30_000;
     this.fetch = options.fetch ?? fetch;
   }
 
@@ -179,12 +170,11 @@ export class Transport {
     }
     const { apiKey, token } = this.options;
     const bearer = typeof token === 'function' ? checkedCredential('token', await token()) : token;
-    const key = idempotencyKey === undefined ? randomUUID() : checkedIdempotencyKey(idempotencyKey);
     const all = {
       accept: 'application/json, */*;q=0.5',
       ...(apiKey ? { 'x-api-key': apiKey } : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': key } : {}),
+      ...(method === 'POST' ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -206,6 +196,29 @@ export class Transport {
     return signal ? AbortSignal.any([signal, timeout]) : timeout;
   }
 }
+
+/** The base URL without a trailing slash. @throws TypeError for an unusable URL */
+const checkedBaseUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isUsable = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (!isUsable || /\/api\/v1\/*$/.test(url.pathname)) {
+    const said = text === undefined ? 'nothing' : JSON.stringify(text);
+    throw new TypeError(
+      `baseUrl must be an http or https URL without /api/v1, such as https://readings.example.com; it is ${said}`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+};
+
+/** A credential, without the space around it. Errors never show it. @throws TypeError for what no header can hold */
+const checkedCredential = (name: 'apiKey' | 'token', credential: string): string => {
+  const text = typeof credential === 'string' ? credential.trim() : '';
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new TypeError(`${name} must have only printable ASCII characters, without spaces`);
+};
+
+/** What a timer of Node takes, milliseconds; a longer one fires at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 const NOT_MODIFIED = 304;
 
