@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { addJob } from '#platform/jobs/job.js';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../test/pool.js';
 import { contextAt, insertReading, requestReading } from '../../test/readings.js';
 import { BatchQuery, batchReadingId, FindOpenBatchesHandler } from '../read-models/batch.query.js';
 import { createBatchExecutor, createReadingExecutor } from '../executors.js';
@@ -18,19 +15,10 @@ const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const TIMEOUT_MS = 86_400_000;
 const digester = new Digester('c2VjcmV0');
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
+const pool = testPool();
 let store: InMemoryEventStore;
 let batchId: string;
 
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'end batch', onError: () => undefined });
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
 beforeEach(async () => {
   await pool.query('truncate readings.reading, readings.batch, graphile_worker._private_jobs');
   store = new InMemoryEventStore();
@@ -148,25 +136,6 @@ describe('The rescue', () => {
     await lock(20);
     expect(await found()).toEqual([batch]);
     await pool.query('truncate graphile_worker._private_jobs');
-    expect(await found()).toEqual([batch]);
-  });
-
-  it('brings a look forward that waits for long after failures, as when the event store was away', async () => {
-    await open(7_200);
-    const [batch] = await found();
-    await addJobOf(batch!);
-    const failed = (attempts: number, waits: string) =>
-      pool.query(
-        `update graphile_worker._private_jobs
-         set locked_at = null, attempts = $1, run_at = now() + $2::interval`,
-        [attempts, waits],
-      );
-    // Its next look, which no failure has put off.
-    await failed(0, '1 hour');
-    expect(await found()).toEqual([]);
-    await failed(3, '20 seconds');
-    expect(await found()).toEqual([]);
-    await failed(9, '2 hours');
     expect(await found()).toEqual([batch]);
   });
 

@@ -8,6 +8,7 @@ import type { Statement } from '#event-sourcing/projections/statement.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { addJob, jobKind } from '#platform/jobs/job.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { isNotQueued, isNotRunning } from '#platform/jobs/rescue.js';
 import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { BATCH_EXECUTOR, type BatchExecutor, READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
 import { batchEvents } from '../contracts/events.js';
@@ -38,19 +39,17 @@ export const addEndBatchJob = (event: Recorded): Statement => {
   return addJob(END_BATCH, payload, { key: keyOf(batchId) });
 };
 
+const JOB_KEY = `'${END_BATCH.task}:' || batch_id`;
+
 /**
  * SQL: batches that have not ended and that no job looks at, the oldest first; at most $1. A killed worker keeps its job
- * locked, a restored queue may lack it, and a worker of an older version adds none. One that failed while a store was away
- * waits up to six hours: after a minute, it counts as lost. A look takes much less than 15 seconds; two at once do no harm.
+ * locked, a restored queue may lack it, and a worker of an older version adds none. A look takes much less than 15 seconds;
+ * two at once do no harm.
  */
 export const UNWATCHED_BATCHES = `
   select batch_id, workspace_id, correlation_id from readings.batch
   where ended_at is null and requested_at < now() - interval '30 seconds'
-    and not exists (
-      select from graphile_worker._private_jobs as job
-      where job.key = '${END_BATCH.task}:' || batch_id and job.attempts < job.max_attempts
-        and (job.attempts = 0 or job.run_at < now() + interval '1 minute')
-        and (job.locked_at is null or job.locked_at > now() - interval '15 seconds'))
+    and ${isNotQueued(JOB_KEY)} and ${isNotRunning(JOB_KEY, '15 seconds')}
   order by requested_at limit $1`;
 
 interface UnwatchedBatch {

@@ -6,6 +6,7 @@ import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
+import { sharedAnswer } from '#platform/async/shared-answer.js';
 import { Command } from '#platform/cqrs/message.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
@@ -221,7 +222,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
             ? result
             : { outcome: 'accepted', readingId };
     };
-    const stillStands = atMostEvery(STANDS_FOR_MS, stands);
+    const stillStands = sharedAnswer(STANDS_FOR_MS, stands);
     const forEachOpen = (
       work: (request: ReadingRequest, readingId: string) => Promise<RequestReadingResult | null>,
     ) =>
@@ -261,16 +262,6 @@ const inParallel = async <T>(
   } finally {
     isOver = true;
   }
-};
-
-/** Does it with the first call, and then at most once in so long (ms). Calls at the same time wait for one another. */
-const atMostEvery = (ms: number, work: () => Promise<void>): (() => Promise<void>) => {
-  let last = { at: -Infinity, done: Promise.resolve() };
-  return () => {
-    const now = performance.now();
-    if (now - last.at >= ms) last = { at: now, done: work() };
-    return last.done;
-  };
 };
 
 const NOTHING_RESERVED = {
