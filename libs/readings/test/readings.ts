@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import type { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
+import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '#platform/crypto/digest.js';
+import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
+import { AbandonReadingHandler } from '../src/application/erase-reading.js';
+import { type ReadingRequest, RequestReadingHandler } from '../src/application/request-reading.js';
+import { AbandonReading } from '../src/contracts/commands.js';
 import type { RequestedData } from '../src/domain/reading.decider.js';
-import type { ReadingExecutor } from '../src/executors.js';
+import { createReadingExecutor, type ReadingExecutor } from '../src/executors.js';
+import { ReadingQuery } from '../src/read-models/reading.query.js';
+import type { InMemoryKeys } from './in-memory-keys.js';
 
 /** The body of a request. */
 export const BODY = {
@@ -43,6 +52,42 @@ export const requestReading = (
   changes: Partial<RequestedData> = {},
 ) =>
   executor.execute(readingId, { type: 'RequestReading', request: { ...REQUEST, ...changes } }, contextAt(at));
+
+/** What a caller asks for. */
+export const asked = (firstName: string): ReadingRequest => ({
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  input: {
+    name: { firstNames: [firstName], middleNames: [], lastNames: ['Laurent'] },
+    dateOfBirth: '1990-06-15',
+    grammaticalProfile: { subjectGender: 'feminine' },
+  },
+});
+
+const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
+
+/** Fences the hold of a reading that was not accepted in time. */
+export const fence = (store: InMemoryEventStore, readingId: string, reservationId: string) =>
+  new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
+    new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'),
+  );
+
+/** A handler of requests, with what it needs, without rows. @param execute the ledger */
+export const requestHandler = (
+  { store, keys: given }: { readonly store: InMemoryEventStore; readonly keys: InMemoryKeys },
+  execute: (command: never) => Promise<unknown>,
+  timeoutMs = 60_000,
+) => {
+  const readings = createReadingExecutor(store);
+  const bus = { execute } as unknown as CommandBus;
+  const keys = given as unknown as SubjectKeys;
+  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
+  const query = new ReadingQuery({ query: async () => ({ rows: [] }) } as never, store, keys, digester);
+  const config = { ENQUEUE_TIMEOUT_MS: timeoutMs };
+  const handler = new RequestReadingHandler(readings, clock, config, bus, digester, keys, query);
+  return { readings, clock, bus, digester, keys, handler };
+};
 
 /** Writes the row of a reading. @returns its id */
 export const insertReading = async (

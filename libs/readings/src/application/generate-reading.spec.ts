@@ -172,22 +172,6 @@ describe('generating a reading', () => {
     await worker().run(job);
     expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingStarted', 'ReadingCompleted']);
   });
-
-  it('is completed by one worker only when a slow one answers after its lease', async () => {
-    const slow = worker((request) => {
-      now += config.READING_LEASE_MS;
-      return calculateResult(request);
-    });
-    let takenOver: Promise<void> | undefined;
-    const overtaken = worker((request) => {
-      now += config.READING_LEASE_MS;
-      takenOver = slow.run(job);
-      return calculateResult(request);
-    });
-    await overtaken.run(job);
-    await takenOver;
-    expect(types().filter((type) => type === 'ReadingCompleted')).toHaveLength(1);
-  });
 });
 
 describe('a test reading that asks for its outcome', () => {

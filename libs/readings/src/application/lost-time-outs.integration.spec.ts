@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { addJob } from '#platform/jobs/job.js';
 import { rescueOverdue, type OverdueJobs } from '#platform/jobs/rescue.js';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../test/pool.js';
 import {
   readingJobAgain,
   readingJobKey,
@@ -17,18 +15,9 @@ import { GENERATE_READING, TIME_OUT_READING } from '../processes/generation.proc
 import { lostTimeOuts, OVERDUE_READINGS } from './generate-reading.js';
 
 const TIMEOUT_MS = 60_000;
-let postgres: StartedPostgres;
-let pool: pg.Pool;
+const pool = testPool('applicationUrl');
 
 beforeEach(() => pool.query('delete from readings.reading; delete from graphile_worker._private_jobs'));
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.applicationUrl, { size: 2, applicationName: 'timers', onError: () => undefined });
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
 
 const reading = (ageSeconds: number, { ended = false, livemode = true } = {}): Promise<string> =>
   insertReading(pool, {

@@ -55,13 +55,6 @@ describe('a timer that PostgreSQL fired too early', () => {
   });
 });
 
-it('A reading times out once when two workers rescue its timer at the same moment', async () => {
-  now += 86_400_000;
-  await Promise.all([timersOn().timeOut(JOB), timersOn().timeOut(JOB)]);
-  expect(types()).toEqual(['ReadingRequested', 'ReadingFailed']);
-  expect(store.dropped).toBe(1);
-});
-
 it('A timer decides nothing while the clocks differ', async () => {
   const untrusted = new ReadingTimers(
     createReadingExecutor(store),

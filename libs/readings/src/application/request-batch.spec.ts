@@ -1,32 +1,16 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { Digester } from '#platform/crypto/digest.js';
-import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
-import { createBatchExecutor, createReadingExecutor } from '../executors.js';
-import { AbandonReading } from '../contracts/commands.js';
+import { asked, fence, requestHandler } from '../../test/readings.js';
+import { createBatchExecutor } from '../executors.js';
 import type { BatchMode } from '../contracts/events.js';
 import { ReserveMany, type ReserveCredits } from '../contracts/ports.js';
-import { ReadingQuery } from '../read-models/reading.query.js';
-import { AbandonReadingHandler } from './erase-reading.js';
-import { type ReadingRequest, RequestReadingHandler } from './request-reading.js';
+import type { ReadingRequest } from './request-reading.js';
 import { RequestBatch, RequestBatchHandler } from './request-batch.js';
 
-const reading = (firstName: string): ReadingRequest => ({
-  productId: 'theme',
-  profileId: 'evan',
-  locale: 'fr-FR',
-  input: {
-    name: { firstNames: [firstName], middleNames: [], lastNames: ['Laurent'] },
-    dateOfBirth: '1990-06-15',
-    grammaticalProfile: { subjectGender: 'feminine' },
-  },
-});
-const ITEMS = [reading('Anna'), reading('Berta'), reading('Clara')];
-const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
+const ITEMS = ['Anna', 'Berta', 'Clara'].map(asked);
 
 let store: InMemoryEventStore;
 let keys: InMemoryKeys;
@@ -69,24 +53,9 @@ const ledger = async (command: ReserveMany | ReserveCredits): Promise<unknown> =
 };
 
 const api = (acceptedWithinMs = 60_000): RequestBatchHandler => {
-  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
-  const readings = createReadingExecutor(store);
-  const rows = { query: async () => ({ rows: [] }) };
-  const subjectKeys = keys as unknown as SubjectKeys;
-  const bus = { execute: ledger } as unknown as CommandBus;
-  const query = new ReadingQuery(rows as never, store, subjectKeys, digester);
-  const config = { ENQUEUE_TIMEOUT_MS: 60_000 };
-  const single = new RequestReadingHandler(readings, clock, config, bus, digester, subjectKeys, query);
-  return new RequestBatchHandler(
-    createBatchExecutor(store),
-    clock,
-    bus,
-    readings,
-    digester,
-    subjectKeys,
-    single,
-    acceptedWithinMs,
-  );
+  const { clock, bus, readings, digester, keys: all, handler } = requestHandler({ store, keys }, ledger);
+  const batches = createBatchExecutor(store);
+  return new RequestBatchHandler(batches, clock, bus, readings, digester, all, handler, acceptedWithinMs);
 };
 
 const ask = (
@@ -193,9 +162,8 @@ describe('requesting a batch', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     store.append = append;
     const fenced = new Map(held);
-    const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
     for (const [reservationId, readingId] of held) {
-      await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
+      await fence(store, readingId, reservationId);
       credits += 20;
     }
     // So long ago that the ledger has forgotten them.
@@ -211,9 +179,8 @@ describe('requesting a batch', () => {
     store.append = async (stream, ...rest) => {
       const answer = await append(stream, ...rest);
       if (!stream.startsWith('batch-')) return answer;
-      const fence = new AbandonReadingHandler(createReadingExecutor(store), clock);
       const [reservationId, readingId] = [...held][0]!;
-      await fence.execute(new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'));
+      await fence(store, readingId, reservationId);
       settled.add(reservationId);
       held.delete(reservationId);
       fenced.add(reservationId);
@@ -229,7 +196,7 @@ describe('requesting a batch', () => {
     await ask();
     const before = store.log.length;
     for (const [items, mode] of [
-      [[ITEMS[0]!, ITEMS[1]!, reading('Dora')], 'all'],
+      [[ITEMS[0]!, ITEMS[1]!, asked('Dora')], 'all'],
       [ITEMS.slice(0, 2), 'all'],
       [ITEMS, 'available'],
       [[ITEMS[0]!, ITEMS[1]!, null], 'all'],
@@ -238,22 +205,8 @@ describe('requesting a batch', () => {
     expect(store.log).toHaveLength(before);
   });
 
-  it('whose refused reading was corrected is another request', async () => {
-    credits = 40;
-    await ask([null, ...ITEMS], { mode: 'available' });
-    const before = store.log.length;
-    for (const items of [
-      [reading('Dora'), ...ITEMS],
-      [null, ITEMS[0]!, ITEMS[1]!, null],
-    ])
-      expect(await ask(items, { mode: 'available' })).toEqual({ outcome: 'different_request' });
-    expect(store.log).toHaveLength(before);
-  });
-
   it('that stopped, repeated with other readings, accepts none of them', async () => {
-    const many = Array.from({ length: 100 }, (_, index) =>
-      reading(`Anna ${String.fromCodePoint(97 + index)}`),
-    );
+    const many = Array.from({ length: 100 }, (_, index) => asked(`Anna ${String.fromCodePoint(97 + index)}`));
     credits = 2_000;
     const append = store.append.bind(store);
     let accepted = 0;
@@ -268,7 +221,7 @@ describe('requesting a batch', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     store.append = append;
     expect(requested()).toHaveLength(1);
-    const others = many.map((_, index) => reading(`Berta ${String.fromCodePoint(97 + index)}`));
+    const others = many.map((_, index) => asked(`Berta ${String.fromCodePoint(97 + index)}`));
     expect(await ask(others)).toEqual({ outcome: 'different_request' });
     expect(requested()).toHaveLength(1);
     expect(await ask(many)).toMatchObject({ outcome: 'replayed' });
@@ -280,26 +233,6 @@ describe('requesting a batch', () => {
     const all = results.map((one) => ('items' in one ? one.items : null));
     for (const items of all) expect(items).toEqual(all[0]);
     expect([requested().length, credits]).toEqual([3, 40]);
-  });
-
-  it('that is repeated and not answered in time looks no further readings up', async () => {
-    const many = Array.from({ length: 200 }, () => reading('Anna'));
-    credits = 4_000;
-    await ask(many);
-    const find = keys.find.bind(keys);
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let lookedUp = 0;
-    keys.find = async (id) => {
-      lookedUp += 1;
-      await released;
-      return find(id);
-    };
-    await expect(ask(many, { withinMs: 20 })).rejects.toThrow(/not accepted in time/);
-    const before = lookedUp;
-    release();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect([before < many.length, lookedUp]).toEqual([true, before]);
   });
 });
 

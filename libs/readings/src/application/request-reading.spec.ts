@@ -1,31 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
-import type { EventToAppend } from '#event-sourcing/core/event.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { Digester } from '#platform/crypto/digest.js';
-import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
-import { AbandonReading } from '../contracts/commands.js';
+import { asked, fence, requestHandler } from '../../test/readings.js';
 import type { ReserveCredits } from '../contracts/ports.js';
 import type { ReadingCommand } from '../domain/reading.decider.js';
 import { createReadingExecutor } from '../executors.js';
-import { ReadingQuery } from '../read-models/reading.query.js';
-import { AbandonReadingHandler } from './erase-reading.js';
-import { type ReadingRequest, RequestReading, RequestReadingHandler } from './request-reading.js';
+import { type ReadingRequest, RequestReading, type RequestReadingHandler } from './request-reading.js';
 
-const request: ReadingRequest = {
-  productId: 'theme',
-  profileId: 'evan',
-  locale: 'fr-FR',
-  input: {
-    name: { firstNames: ['Camille'], middleNames: [], lastNames: ['Laurent'] },
-    dateOfBirth: '1990-06-15',
-    grammaticalProfile: { subjectGender: 'feminine' },
-  },
-};
-
+const request = asked('Camille');
 let store: InMemoryEventStore;
 let keys: InMemoryKeys;
 let reserved: Set<string>;
@@ -48,21 +32,9 @@ beforeEach(() => {
 
 const AT = Date.parse('2026-09-29T23:31:00.000Z');
 const context = { by: requestedBy('user:u', 'c'), workspaceId: 'ws_1', at: AT };
-const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
-const api = (enqueueTimeoutMs = 60_000): RequestReadingHandler => {
-  const rows = { query: async () => ({ rows: [] }) };
-  const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
-  return new RequestReadingHandler(
-    createReadingExecutor(store),
-    clock,
-    { ENQUEUE_TIMEOUT_MS: enqueueTimeoutMs },
-    { execute: (command: ReserveCredits) => reserve(command) } as unknown as CommandBus,
-    digester,
-    keys as unknown as SubjectKeys,
-    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys, digester),
-  );
-};
+const api = (timeoutMs?: number): RequestReadingHandler =>
+  requestHandler({ store, keys }, (command: ReserveCredits) => reserve(command), timeoutMs).handler;
 
 const ask = (key: string | null = null, changed: Partial<ReadingRequest> = {}, livemode = true) =>
   new RequestReading(
@@ -75,11 +47,6 @@ const ask = (key: string | null = null, changed: Partial<ReadingRequest> = {}, l
 
 const change = (readingId: string, command: ReadingCommand) =>
   createReadingExecutor(store).execute(readingId, command, { ...context, intent: command.type });
-
-const fence = (readingId: string, reservationId: string) =>
-  new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
-    new AbandonReading(readingId, 'ws_1', reservationId, true, 'orphaned'),
-  );
 
 describe('requesting a reading', () => {
   it('seals the input, holds the credits, records the request and answers from it', async () => {
@@ -237,7 +204,7 @@ describe('requesting a reading', () => {
     store.append = append;
     const [orphan] = [...reserved];
     const readingId = [...keys.keys.keys()][0]!;
-    expect(await fence(readingId, orphan!)).toEqual({ outcome: 'abandoned' });
+    expect(await fence(store, readingId, orphan!)).toEqual({ outcome: 'abandoned' });
     settled.add(orphan!);
     expect((await api().execute(ask('k1'))).outcome).toBe('accepted');
     expect(reserved.size).toBe(2);
@@ -251,7 +218,7 @@ describe('requesting a reading', () => {
       const answer = await plain(command);
       if (!raced) {
         raced = true;
-        await fence(command.readingId, command.reservationId);
+        await fence(store, command.readingId, command.reservationId);
         settled.add(command.reservationId);
       }
       return answer;
@@ -259,26 +226,6 @@ describe('requesting a reading', () => {
     expect((await api().execute(ask())).outcome).toBe('accepted');
     const used = (store.log.at(-1)!.data as { reservationId: string }).reservationId;
     expect(settled.has(used)).toBe(false);
-  });
-
-  it('once recorded cannot be fenced', async () => {
-    await api().execute(ask());
-    const { stream, data } = store.log[0]!;
-    const { reservationId } = data as { reservationId: string };
-    expect(await fence(stream.slice('reading-'.length), reservationId)).toEqual({ outcome: 'claimed' });
-  });
-
-  it('whose append was committed but not answered is recorded once', async () => {
-    const append = store.append.bind(store);
-    let lost = false;
-    store.append = async (stream, expected, events: readonly EventToAppend[]) => {
-      const result = await append(stream, expected, events);
-      if (lost) return result;
-      lost = true;
-      throw new StoreUnavailable('no answer', true);
-    };
-    expect((await api().execute(ask())).outcome).toBe('accepted');
-    expect(store.log).toHaveLength(1);
   });
 
   it('times out when the ledger does not answer, and then records nothing', async () => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, describe, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { QueryBus } from '@nestjs/cqrs';
-import type pg from 'pg';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../test/pool.js';
 import { contextAt, requestReading } from '../../test/readings.js';
 import type { GetOpenHolds } from '../contracts/ports.js';
 import { reservationIdAt } from './request-reading.js';
@@ -16,9 +13,8 @@ import { KeySweep } from './sweep-keys.js';
 
 const never = new AbortController().signal;
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
-let postgres: StartedPostgres;
-let pool: pg.Pool;
-let keys: SubjectKeys;
+const pool = testPool();
+const keys = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
 let executor: ReturnType<typeof createReadingExecutor>;
 let openHolds: string[];
 /** Whether the books of the workspace can be read. */
@@ -26,15 +22,6 @@ let readable: (query: GetOpenHolds) => boolean;
 /** Runs while the sweep queries the holds. */
 let meanwhile: () => Promise<void>;
 
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'sweep spec', onError: () => undefined });
-  keys = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
 beforeEach(async () => {
   await pool.query('truncate platform.subject_key');
   executor = createReadingExecutor(new InMemoryEventStore());

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
-import type pg from 'pg';
 import { ClockUntrusted, instant } from '#event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../test/pool.js';
 import { insertReading, requestReading } from '../../test/readings.js';
 import type { EraseReading } from '../contracts/commands.js';
 import { LookAtTestReadings } from '../contracts/queries.js';
@@ -17,19 +14,10 @@ const DAY_MS = 86_400_000;
 const config = { TEST_DATA_KEPT_DAYS: 30, KEY_EPOCH_MS: 604_800_000 };
 const never = new AbortController().signal;
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
+const pool = testPool();
 let executor: ReturnType<typeof createReadingExecutor>;
 let erased: EraseReading[];
 
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 2, applicationName: 'sweep spec', onError: () => undefined });
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
 beforeEach(async () => {
   await pool.query('truncate readings.reading, platform.retention_round');
   executor = createReadingExecutor(new InMemoryEventStore());

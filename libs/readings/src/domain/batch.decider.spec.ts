@@ -58,11 +58,6 @@ describe('A batch', () => {
     given(batchDecider, []).when(end({})).thenRejects('BatchNotFound');
   });
 
-  it('ends at once when all its readings were refused', () => {
-    const refused: BatchEvent = { type: 'BatchRequested', data: { ...batch, refused: [0, 1, 2, 3] } };
-    given(batchDecider, [refused]).when(end({})).thenTypes('BatchEnded');
-  });
-
   it('ends once', () => {
     given(batchDecider, [requested, ended])
       .when(end({ failed: 3 }))

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import type { Problem } from '#platform/http/problem.js';
 import { BODY } from '../../test/readings.js';
-import { askedRefusal, CreateReadingDto, inputOf, unpaid } from './request-reading.js';
+import { askedRefusal, CreateReadingDto, inputOf } from './request-reading.js';
 
 const pipe = new BodyPipe();
 const accepted = async (references: object) =>
@@ -104,15 +104,6 @@ describe('the references of a request', () => {
   });
 });
 
-it.each(['name', 'grammaticalProfile'])(
-  'Judges an array in place of %s as one fault, not by its elements',
-  async (member) => {
-    const array = Array.from({ length: 5_000 }, () => ({}));
-    expect(await errorsOf({ [member]: array })).toEqual([[`/${member}`, 'invalid_type']]);
-    expect(await errorsOf({ [member]: 0 })).toEqual([[`/${member}`, 'invalid_type']]);
-  },
-);
-
 it('Names the field of each fault, and what is wrong with it', async () => {
   const { name } = BODY;
   const named = (change: object) => ({ name: { ...name, ...change } });
@@ -171,9 +162,4 @@ it.each([
   expect(() => askedRefusal({ test_outcome: outcome }, mode)).toThrow(
     expect.objectContaining({ status: 400, options: expect.objectContaining({ errors }) }),
   );
-});
-
-it('A workspace that cannot be billed is told when to ask again', () => {
-  const refusal = unpaid({ outcome: 'billing_misconfigured' }, 'The reading costs');
-  expect(refusal).toMatchObject({ status: 503, options: { headers: { 'Retry-After': '60' } } });
 });

@@ -45,10 +45,4 @@ describe('the row of a batch', () => {
       'readings.batch': [{ ...row, ended_at: '2026-04-12T10:05:00.000Z' }],
     });
   });
-
-  it('is the same when events are repeated', () => {
-    given(batchProjection, [requested, ended, requested, ended]).thenRows({
-      'readings.batch': [{ ...row, ended_at: '2026-04-12T10:05:00.000Z' }],
-    });
-  });
 });

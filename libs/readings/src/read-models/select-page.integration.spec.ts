@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../test/pool.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
@@ -25,12 +23,9 @@ interface Plan {
   readonly 'Node Type': string;
 }
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
+const pool = testPool();
 
 beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 1, applicationName: 'lists', onError: () => undefined });
   // One a minute: few are test readings, few are unfinished, none of the live ones has failed.
   await pool.query(
     `insert into readings.reading (reading_id, workspace_id, livemode, status, product_id, profile_id, locale,
@@ -41,10 +36,6 @@ beforeAll(async () => {
     [READINGS],
   );
   await pool.query('analyze readings.reading');
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
 });
 
 const steps = (plan: Plan): readonly number[] => [
