@@ -1,12 +1,8 @@
 import { Module } from '@nestjs/common';
 import { EndpointAccess } from './application/endpoint-access.js';
-import {
-  CreateWebhookEndpointHandler,
-  EnableWebhookEndpointHandler,
-  EndpointCommands,
-} from './application/endpoint-commands.js';
+import { EnableWebhookEndpointHandler, EndpointCommands } from './application/endpoint-commands.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
-import { ReplayEventsHandler, ReplayRows, StopReplayHandler } from './application/replay.js';
+import { ReplayEventsHandler, ReplayRows } from './application/replay.js';
 import {
   AnswerVault,
   CountSecretsByKeyHandler,
@@ -52,7 +48,6 @@ const PARTS = [
   providers: [
     ...PARTS,
     CountSecretsByKeyHandler,
-    CreateWebhookEndpointHandler,
     EnableWebhookEndpointHandler,
     ExportDeliveriesHandler,
     FindAnsweredDeliveryHandler,
@@ -65,7 +60,6 @@ const PARTS = [
     ReplayEventsHandler,
     RewrapSecretsHandler,
     RunWebhookRetentionHandler,
-    StopReplayHandler,
   ],
   exports: PARTS,
 })

@@ -14,7 +14,7 @@ import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contrac
 import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { EndpointCommands } from '#webhooks/application/endpoint-commands.js';
 import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
-import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
+import { EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '#workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
@@ -154,13 +154,13 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'a webhook endpoint is created',
       async () => {
-        const created = await commands.execute(
-          new CreateWebhookEndpoint(
+        const created = await nest
+          .get(EndpointCommands)
+          .create(
             ws,
             { url: 'https://192.0.2.10/', events: null, modes: ['live'], description: 'first' },
             byOwner('req_created'),
-          ),
-        );
+          );
         if (created.outcome === 'created') ({ endpointId } = created.endpoint);
       },
     ],

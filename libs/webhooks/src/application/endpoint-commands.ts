@@ -7,7 +7,6 @@ import { drawUuid } from '#platform/crypto/draw.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
 import {
-  CreateWebhookEndpoint,
   EnableWebhookEndpoint,
   type CreateEndpointResult,
   type CreatedWebhookEndpoint,
@@ -23,11 +22,7 @@ import type {
   RefusedByEndpoint,
 } from '../contracts/refusals.js';
 import { MOST_HEADERS, mergeHeaders, namesAll, type HeadersPatch } from '../domain/custom-headers.js';
-import {
-  leadsElsewhere,
-  type EndpointChanges,
-  type WebhookEndpoint,
-} from '../domain/webhook-endpoint.decider.js';
+import type { EndpointChanges, WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
 import { hostOfUrl } from '../domain/webhook-url.js';
 import { DeliveryRows } from '../read-models/deliveries.js';
 import { EndpointRows } from '../read-models/endpoints.js';
@@ -64,6 +59,10 @@ export interface RotatedSecret {
 
 /** Webhook endpoints of a workspace for each mode, live and test: each event costs a delivery for each. */
 const ENDPOINTS_PER_WORKSPACE = 16;
+
+/** Whether a URL leads to another scheme, host or port. */
+const leadsElsewhere = (url: string, before: string): boolean =>
+  new URL(url).origin !== new URL(before).origin;
 
 /** Changes endpoints of a workspace. `ifRevision`: revisions at which the caller allows the change; `null`: any. */
 @Injectable()
@@ -148,20 +147,22 @@ export class EndpointCommands {
       changes = { ...changes, url: new URL(settings.url).href, verified };
     }
     let { headerNames } = before;
-    if (headers !== undefined) {
+    if (changes.url !== undefined || headers !== undefined) {
       const current = await this.streams.load(endpointId);
       const sealed = headers === null ? {} : await this.headers.open(endpointId, current.headersRef);
-      // Those that are not named would follow the URL to another receiver.
-      if (changes.url !== undefined && leadsElsewhere(changes.url, current) && !namesAll(headers, sealed))
+      // Headers may be credentials for one receiver. Those that are not named would follow the URL to another.
+      if (changes.url !== undefined && leadsElsewhere(changes.url, current.url) && !namesAll(headers, sealed))
         return { outcome: 'headers_required' };
-      const merged = mergeHeaders(sealed, headers);
-      if (Object.keys(merged).length > MOST_HEADERS)
-        return { outcome: 'too_many_headers', limit: MOST_HEADERS };
-      const at = instant(this.clock.now());
-      const stored = await this.headers.store(merged, { endpointId, workspaceId, at });
-      headerNames = stored.names;
-      changes = { ...changes, headersRef: stored.ref };
-      // Another revision may have other headers.
+      if (headers !== undefined) {
+        const merged = mergeHeaders(sealed, headers);
+        if (Object.keys(merged).length > MOST_HEADERS)
+          return { outcome: 'too_many_headers', limit: MOST_HEADERS };
+        const at = instant(this.clock.now());
+        const stored = await this.headers.store(merged, { endpointId, workspaceId, at });
+        headerNames = stored.names;
+        changes = { ...changes, headersRef: stored.ref };
+      }
+      // Another revision may have another URL, or other headers.
       allowed = allowed?.filter((one) => one === current.revision) ?? [current.revision];
     }
     const isResumed = changes.enabled === true && !before.enabled;
@@ -317,15 +318,6 @@ export class EndpointCommands {
     const { rows } = await this.pool.query<{ url: string }>(text, [workspaceId]);
     const host = hostOfUrl(url);
     return rows.some((known) => hostOfUrl(known.url) === host);
-  }
-}
-
-@CommandHandler(CreateWebhookEndpoint)
-export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebhookEndpoint> {
-  constructor(private readonly endpoints: EndpointCommands) {}
-
-  execute({ workspaceId, choice, by }: CreateWebhookEndpoint): Promise<CreateEndpointResult> {
-    return this.endpoints.create(workspaceId, choice, by);
   }
 }
 

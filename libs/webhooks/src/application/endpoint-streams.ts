@@ -117,5 +117,4 @@ const REFUSALS = {
   EndpointNotFound: 'webhook_not_found',
   ModeNotAllowed: 'mode_not_allowed',
   RevisionMismatch: 'endpoint_changed',
-  HeadersRequired: 'headers_required',
 } as const satisfies Record<WebhookEndpointRejection['code'], RefusedByEndpoint['outcome']>;

@@ -9,7 +9,7 @@ import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
-import { ReplayEvents, StopReplay, type ReplayRecord } from '../contracts/deliveries.js';
+import { ReplayEvents, type ReplayRecord } from '../contracts/deliveries.js';
 import { ReplayRows } from './replay.js';
 import { ReplayDto } from '../http/bodies.js';
 import {
@@ -128,8 +128,7 @@ export class ReplayController {
     @Caller() caller: Principal,
   ) {
     await this.requireOwn(endpointId, replayId, caller);
-    return orProblem(await this.commands.execute(new StopReplay(endpointId, caller.workspaceId, replayId)))
-      .record;
+    return (await this.rows.stop(endpointId, replayId)) ?? notFound();
   }
 
   /** A key sees the replays that send events of its own mode alone. */

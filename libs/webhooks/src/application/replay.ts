@@ -27,8 +27,6 @@ import {
   UNDELIVERED_STATUSES,
   type ReplayChoice,
   type RequestedReplay,
-  StopReplay,
-  type StopReplayResult,
 } from '../contracts/deliveries.js';
 import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../contracts/refusals.js';
 import { DeletedPast } from '../read-models/event-feed.js';
@@ -49,7 +47,10 @@ const NONE = { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 };
 
 @QueryHandler(GetReplay)
 export class ReplayRows implements IQueryHandler<GetReplay> {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   execute({ endpointId, replayId }: GetReplay): Promise<ReplayRecord | null> {
     return this.find(endpointId, replayId);
@@ -57,8 +58,9 @@ export class ReplayRows implements IQueryHandler<GetReplay> {
 
   /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
   async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
-    if (!isUuid(replayId)) return null;
-    return this.first('where replay_id = $1 and endpoint_id = $2', [replayId, endpointId]);
+    return isUuid(replayId)
+      ? first(this.pool, 'replay_id = $1 and endpoint_id = $2', [replayId, endpointId])
+      : null;
   }
 
   /** The modes of a replay of this endpoint, or `null`. Counts no deliveries, which takes long. */
@@ -71,17 +73,27 @@ export class ReplayRows implements IQueryHandler<GetReplay> {
     return rows[0]?.modes ?? null;
   }
 
-  findByKey(endpointId: string, idempotencyKey: string): Promise<ReplayRecord | null> {
-    return this.first('where idempotency_key = $1 and endpoint_id = $2', [idempotencyKey, endpointId]);
-  }
-
-  private async first(where: string, values: readonly string[]): Promise<ReplayRecord | null> {
-    const { rows } = await this.pool.query<object>(`${SELECT} ${where}`, [...values]);
-    if (!rows[0]) return null;
-    const record = asRecord<ReplayRecord>(rows[0]);
-    return { ...record, deliveries: { ...NONE, ...record.deliveries } };
+  /** Ends a replay, after the page in progress. The job then finds nothing more to do. */
+  async stop(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
+    await this.pool.query(
+      `update webhooks.replay set state = 'stopped', finished_at = $3, updated_at = $3
+       where replay_id = $1 and endpoint_id = $2 and state in ('queued', 'running')`,
+      [replayId, endpointId, instant(this.clock.now())],
+    );
+    return this.find(endpointId, replayId);
   }
 }
+
+const first = async (
+  connection: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  where: string,
+  values: readonly (string | null)[],
+): Promise<ReplayRecord | null> => {
+  const { rows } = await connection.query<object>(`${SELECT} where ${where}`, [...values]);
+  if (!rows[0]) return null;
+  const record = asRecord<ReplayRecord>(rows[0]);
+  return { ...record, deliveries: { ...NONE, ...record.deliveries } };
+};
 
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
@@ -277,51 +289,26 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
     const idempotencyKey = keyOf(given, choice.modes ?? MODES);
-    const known = idempotencyKey === null ? null : await this.rows.findByKey(endpointId, idempotencyKey);
-    if (known) return again(known, choice);
-    if (!endpoint.enabled && !choice.dryRun) return { outcome: 'endpoint_disabled' };
     const at = instant(this.clock.now());
-    const chosen: ReplayChoice = {
-      since: choice.since,
-      until: choice.until ?? at,
-      types: choice.types ?? endpoint.events,
-      statuses: choice.statuses ?? UNDELIVERED_STATUSES,
-      modes: endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true),
-      dryRun: choice.dryRun,
-    };
-    const past = await this.deleted.ofFeed(workspaceId, chosen.types, chosen.modes);
-    if (past !== null && chosen.since < past.keptSince)
-      return { outcome: 'no_longer_kept', keptSince: past.keptSince, field: '/since' };
+    const { since, dryRun } = choice;
+    const until = choice.until ?? at;
+    const types = choice.types ?? endpoint.events;
+    const statuses = choice.statuses ?? UNDELIVERED_STATUSES;
+    const modes = endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true);
+    const past = await this.deleted.ofFeed(workspaceId, types, modes);
     const replayId = randomUUID();
-    const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey }, chosen, at);
-    if (stored === 'stored') {
-      return { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
-    }
-    if (stored === 'known') return again((await this.rows.findByKey(endpointId, idempotencyKey!))!, choice);
-    return { outcome: 'replay_in_progress', endpointId, replayId: stored.runs };
-  }
-
-  /** @returns `known` when another request with its key was faster; `runs`: the replay that must end first */
-  private store(
-    replayId: string,
-    {
-      endpointId,
-      workspaceId,
-      idempotencyKey,
-    }: Pick<ReplayEvents, 'endpointId' | 'workspaceId' | 'idempotencyKey'>,
-    choice: ReplayChoice,
-    at: string,
-  ): Promise<'stored' | 'known' | { readonly runs: string }> {
-    const { since, until, types, statuses, modes, dryRun } = choice;
-    return transaction(this.pool, async (client) => {
+    const answer = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
-      const isKnown = await client.query(
-        'select from webhooks.replay where endpoint_id = $1 and idempotency_key = $2',
-        [endpointId, idempotencyKey],
-      );
-      if (isKnown.rowCount === 1) return 'known';
-      const runs = await this.inTheWay(client, endpointId, choice);
-      if (runs !== null) return { runs };
+      const known = await first(client, 'endpoint_id = $1 and idempotency_key = $2', [
+        endpointId,
+        idempotencyKey,
+      ]);
+      if (known) return again(known, choice);
+      if (!endpoint.enabled && !dryRun) return { outcome: 'endpoint_disabled' } as const;
+      if (past !== null && since < past.keptSince)
+        return { outcome: 'no_longer_kept', keptSince: past.keptSince, field: '/since' } as const;
+      const runs = await inTheWay(client, endpointId, { dryRun, modes });
+      if (runs !== null) return { outcome: 'replay_in_progress', endpointId, replayId: runs } as const;
       await client.query(
         `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, modes, dry_run, state,
                                       last_position, idempotency_key, created_at, updated_at)
@@ -330,30 +317,31 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
         [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at, modes],
       );
       await enqueue(client, replayId);
-      return 'stored';
+      return null;
     });
-  }
-
-  /** The oldest unfinished replay in the way of another, if any. Test keys and live keys are not in each other's way. */
-  private async inTheWay(
-    client: pg.PoolClient,
-    endpointId: string,
-    { dryRun, modes }: ReplayChoice,
-  ): Promise<string | null> {
-    const { rows } = await client.query<{ replay_id: string }>(
-      `select replay_id from webhooks.replay
-       where endpoint_id = $1 and dry_run = $2 and modes && $3 and state in ('queued', 'running')
-       order by created_at`,
-      [endpointId, dryRun, modes],
-    );
-    const limit = dryRun ? DRY_RUNS_PER_ENDPOINT : 1;
-    return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
+    return answer ?? { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
   }
 }
 
 /** Test keys, and who sees both modes, have keys of their own. No key has a line end. */
 const keyOf = (idempotencyKey: string | null, modes: readonly Mode[]): string | null =>
   idempotencyKey === null || modes.join() === 'live' ? idempotencyKey : `${idempotencyKey}\n${modes.join()}`;
+
+/** The oldest unfinished replay in the way of another, if any. Test keys and live keys are not in each other's way. */
+const inTheWay = async (
+  client: pg.PoolClient,
+  endpointId: string,
+  { dryRun, modes }: Pick<ReplayChoice, 'dryRun' | 'modes'>,
+): Promise<string | null> => {
+  const { rows } = await client.query<{ replay_id: string }>(
+    `select replay_id from webhooks.replay
+     where endpoint_id = $1 and dry_run = $2 and modes && $3 and state in ('queued', 'running')
+     order by created_at`,
+    [endpointId, dryRun, modes],
+  );
+  const limit = dryRun ? DRY_RUNS_PER_ENDPOINT : 1;
+  return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
+};
 
 /** The first response again, if it is the same request that comes again under its key. */
 const again = (
@@ -373,7 +361,7 @@ const again = (
     state: 'queued',
     events: 0,
     progress: 0,
-    deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
+    deliveries: NONE,
     finishedAt: null,
   };
   return { outcome: 'repeated', record };
@@ -381,26 +369,3 @@ const again = (
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
-
-@CommandHandler(StopReplay)
-export class StopReplayHandler implements ICommandHandler<StopReplay> {
-  constructor(
-    private readonly access: EndpointAccess,
-    private readonly rows: ReplayRows,
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async execute({ endpointId, workspaceId, replayId }: StopReplay): Promise<StopReplayResult> {
-    const known = await this.access.find(endpointId, workspaceId);
-    if (known.outcome !== 'found') return known;
-    if (!(await this.rows.modesOf(endpointId, replayId))) return { outcome: 'replay_not_found' };
-    // Waits for the page in progress. The job then finds nothing more to do.
-    await this.pool.query(
-      `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
-       where replay_id = $1 and state in ('queued', 'running')`,
-      [replayId, instant(this.clock.now())],
-    );
-    return { outcome: 'ended', record: (await this.rows.find(endpointId, replayId))! };
-  }
-}

@@ -6,12 +6,12 @@ import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler 
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { drawBytes, drawUuid } from '#platform/crypto/draw.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
-import { type SealedColumn, countByKey, rewrap, type Rewrapped } from '#platform/crypto/rewrapping.js';
+import { type SealedColumn, countByKey, rewrap } from '#platform/crypto/rewrapping.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { SECRET_BYTES, formatSecret } from '../domain/signed-headers.js';
 import { canonicalHeaders, type CustomHeaders } from '../domain/custom-headers.js';
-import { CountSecretsByKey, RewrapSecrets } from '../contracts/endpoints.js';
+import { CountSecretsByKey, RewrapSecrets, type RewrappedSecrets } from '../contracts/endpoints.js';
 
 export interface NewSecret {
   readonly ref: string;
@@ -21,39 +21,80 @@ export interface NewSecret {
   readonly sealed: Buffer;
 }
 
+/** Whose secret or headers are stored. @param at RFC 3339 */
+interface Owner {
+  readonly endpointId: string;
+  readonly workspaceId: string;
+  readonly at: string;
+}
+
+const sealedOfEndpoints = (table: string, id: string, purpose: string): SealedColumn => ({
+  table,
+  id,
+  sealed: 'sealed',
+  owner: ['endpoint_id'],
+  context: (ref, [endpointId = '']) => `${purpose}|${endpointId}|${ref}`,
+});
+const SECRETS = sealedOfEndpoints('webhooks.secret', 'secret_ref', 'webhook-secret');
+const HEADERS = sealedOfEndpoints('webhooks.endpoint_headers', 'headers_ref', 'webhook-headers');
+
+const OPENED = 1_000;
+
+/** Texts that the key ring seals for endpoints. The text behind a reference never changes, so an opened one stays valid. */
+abstract class EndpointVault {
+  protected abstract readonly column: SealedColumn;
+  private readonly opened = new LRUCache<string, string>({ max: OPENED });
+
+  constructor(
+    @Inject(POSTGRES) protected readonly pool: pg.Pool,
+    private readonly ring: KeyRing,
+  ) {}
+
+  protected seal(endpointId: string, ref: string, text: string): Buffer {
+    return this.ring.seal(this.column.context(ref, [endpointId]), Buffer.from(text, 'utf8'));
+  }
+
+  /** The texts behind the references that still exist, in order. @throws SealBroken */
+  protected async textsOf(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
+    const { table, id, context } = this.column;
+    const unknown = refs.filter((ref) => this.opened.get(ref) === undefined);
+    if (unknown.length > 0) {
+      const { rows } = await this.pool.query<{ ref: string; sealed: Buffer }>(
+        `select ${id} as ref, sealed from ${table} where ${id} = any ($1)`,
+        [unknown],
+      );
+      for (const { ref, sealed } of rows)
+        this.opened.set(ref, this.ring.open(context(ref, [endpointId]), sealed).toString('utf8'));
+    }
+    return refs.map((ref) => this.opened.get(ref)).filter((text) => text !== undefined);
+  }
+}
+
 const HINT_LENGTH = 4;
-const OPENED_SECRETS = 1_000;
 
 /** Makes, seals and opens signing secrets. */
 @Injectable()
-export class SecretVault {
-  /** The secret behind a reference never changes, so an opened one stays valid. */
-  private readonly opened = new LRUCache<string, string>({ max: OPENED_SECRETS });
-
-  constructor(
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    private readonly ring: KeyRing,
-  ) {}
+export class SecretVault extends EndpointVault {
+  protected readonly column = SECRETS;
 
   /** A repeat of the same request gets the same secret, under the same reference. */
   generate(endpointId: string, by: Pick<RequestContext, 'seed'>): NewSecret {
     const ref = drawUuid(by, 'webhook-secret-ref');
     const secret = formatSecret(drawBytes(by, 'webhook-secret', SECRET_BYTES));
-    const sealed = this.ring.seal(secretContext(endpointId, ref), Buffer.from(secret, 'utf8'));
-    return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed };
+    return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed: this.seal(endpointId, ref, secret) };
   }
 
   /** Stores a generated secret. A repeat makes it young again, so that nobody destroys it as unused before its event. */
   async store(
     { ref, hint, sealed }: NewSecret,
-    owner: { endpointId: string; workspaceId: string; at: string },
+    { endpointId, workspaceId, at }: Owner,
     connection: Pick<pg.Pool | pg.PoolClient, 'query'> = this.pool,
   ): Promise<void> {
     await connection.query(
       `insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
        values ($1, $2, $3, $4, $5, $6)
        on conflict (secret_ref) do update set created_at = excluded.created_at`,
-      [ref, owner.endpointId, owner.workspaceId, sealed, hint, owner.at],
+      [ref, endpointId, workspaceId, sealed, hint, at],
     );
   }
 
@@ -64,65 +105,34 @@ export class SecretVault {
   }
 
   /** The secrets behind the references that still exist, in order. @throws SealBroken */
-  async open(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
-    const unknown = refs.filter((ref) => this.opened.get(ref) === undefined);
-    if (unknown.length > 0) {
-      const { rows } = await this.pool.query<{ secret_ref: string; sealed: Buffer }>(
-        'select secret_ref, sealed from webhooks.secret where secret_ref = any ($1)',
-        [unknown],
-      );
-      for (const { secret_ref: ref, sealed } of rows) {
-        this.opened.set(ref, this.ring.open(secretContext(endpointId, ref), sealed).toString('utf8'));
-      }
-    }
-    return refs.map((ref) => this.opened.get(ref)).filter((secret) => secret !== undefined);
+  open(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
+    return this.textsOf(endpointId, refs);
   }
 }
 
-const secretContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;
-
-const SECRET_COLUMN: SealedColumn = {
-  table: 'webhooks.secret',
-  id: 'secret_ref',
-  sealed: 'sealed',
-  owner: ['endpoint_id'],
-  context: (ref, [endpointId = '']) => secretContext(endpointId, ref),
-};
-
-const OPENED = 1_000;
-
 /** Seals, stores and opens the custom headers of endpoints: they may hold the receiver's credentials. */
 @Injectable()
-export class HeaderVault {
-  /** The headers behind a reference never change. */
-  private readonly opened = new LRUCache<string, CustomHeaders>({ max: OPENED });
+export class HeaderVault extends EndpointVault {
+  protected readonly column = HEADERS;
 
-  constructor(
-    @Inject(POSTGRES) private readonly pool: pg.Pool,
-    private readonly ring: KeyRing,
-  ) {}
-
-  /** Before the event that names them. @returns `ref` null: there are none @param headers without fault @param owner `at`: RFC 3339 */
+  /** Before the event that names them. @returns `ref` null: there are none @param headers without fault */
   async store(
     headers: CustomHeaders,
-    owner: { readonly endpointId: string; readonly workspaceId: string; readonly at: string },
+    { endpointId, workspaceId, at }: Owner,
   ): Promise<{ readonly ref: string | null; readonly names: readonly string[] }> {
     const canonical = canonicalHeaders(headers);
     const names = Object.keys(canonical);
     if (names.length === 0) return { ref: null, names };
     const ref = randomUUID();
-    const { endpointId, workspaceId, at } = owner;
-    const sealed = this.ring.seal(headersContext(endpointId, ref), Buffer.from(JSON.stringify(canonical)));
     await this.pool.query(
       `insert into webhooks.endpoint_headers (headers_ref, endpoint_id, workspace_id, sealed, names, created_at)
        values ($1, $2, $3, $4, $5, $6)`,
-      [ref, endpointId, workspaceId, sealed, names, at],
+      [ref, endpointId, workspaceId, this.seal(endpointId, ref, JSON.stringify(canonical)), names, at],
     );
     return { ref, names };
   }
 
   async names(ref: string | null): Promise<readonly string[]> {
-    if (ref === null) return [];
     const text = 'select names from webhooks.endpoint_headers where headers_ref = $1';
     const { rows } = await this.pool.query<{ names: string[] }>(text, [ref]);
     return rows[0]?.names ?? [];
@@ -131,27 +141,11 @@ export class HeaderVault {
   /** @throws SealBroken; Error when they are gone: an endpoint is never called without its headers */
   async open(endpointId: string, ref: string | null): Promise<CustomHeaders> {
     if (ref === null) return {};
-    const known = this.opened.get(ref);
-    if (known) return known;
-    const text = 'select sealed from webhooks.endpoint_headers where headers_ref = $1';
-    const { rows } = await this.pool.query<{ sealed: Buffer }>(text, [ref]);
-    if (!rows[0]) throw new Error('the custom headers of the endpoint are missing');
-    const opened = this.ring.open(headersContext(endpointId, ref), rows[0].sealed);
-    const headers = JSON.parse(opened.toString('utf8')) as CustomHeaders;
-    this.opened.set(ref, headers);
-    return headers;
+    const [text] = await this.textsOf(endpointId, [ref]);
+    if (text === undefined) throw new Error('the custom headers of the endpoint are missing');
+    return JSON.parse(text) as CustomHeaders;
   }
 }
-
-const headersContext = (endpointId: string, ref: string): string => `webhook-headers|${endpointId}|${ref}`;
-
-const HEADERS_COLUMN: SealedColumn = {
-  table: 'webhooks.endpoint_headers',
-  id: 'headers_ref',
-  sealed: 'sealed',
-  owner: ['endpoint_id'],
-  context: (ref, [endpointId = '']) => headersContext(endpointId, ref),
-};
 
 interface AnsweredAttempt {
   readonly deliveryId: string;
@@ -188,12 +182,13 @@ export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
     private readonly ring: KeyRing,
   ) {}
 
-  async execute({ onProgress }: RewrapSecrets): Promise<Rewrapped> {
-    const secrets = await rewrap(this.pool, this.ring, SECRET_COLUMN, onProgress);
-    const headers = await rewrap(this.pool, this.ring, HEADERS_COLUMN, onProgress);
-    const unopened = [...secrets.unopened, ...headers.unopened];
-    const left = new Set([...secrets.left, ...headers.left]);
-    return { rewrapped: secrets.rewrapped + headers.rewrapped, unopened, left };
+  async execute({ onProgress }: RewrapSecrets): Promise<RewrappedSecrets> {
+    const secrets = await rewrap(this.pool, this.ring, SECRETS, onProgress);
+    const headers = await rewrap(this.pool, this.ring, HEADERS, onProgress);
+    return {
+      rewrapped: secrets.rewrapped + headers.rewrapped,
+      unopened: [...secrets.unopened, ...headers.unopened],
+    };
   }
 }
 
@@ -202,8 +197,8 @@ export class CountSecretsByKeyHandler implements IQueryHandler<CountSecretsByKey
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute(): Promise<ReadonlyMap<string, number>> {
-    const counts = new Map(await countByKey(this.pool, SECRET_COLUMN));
-    for (const [key, count] of await countByKey(this.pool, HEADERS_COLUMN))
+    const counts = new Map(await countByKey(this.pool, SECRETS));
+    for (const [key, count] of await countByKey(this.pool, HEADERS))
       counts.set(key, (counts.get(key) ?? 0) + count);
     return counts;
   }

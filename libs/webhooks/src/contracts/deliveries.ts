@@ -2,7 +2,7 @@ import { Query, Command } from '#platform/cqrs/message.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import type { DeliveredType, PublicEventType } from './events.js';
-import type { EndpointRefusal, NoLongerKept, ReplayNotFound, ReplayRefusal } from './refusals.js';
+import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from './refusals.js';
 
 /** The stored status of a delivery. `pending` until it is settled; the others are final. */
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'skipped'] as const;
@@ -165,22 +165,6 @@ export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | Re
       readonly dryRun: boolean;
     },
     readonly idempotencyKey: string | null,
-  ) {
-    super();
-  }
-}
-
-export type StopReplayResult =
-  | { readonly outcome: 'ended'; readonly record: ReplayRecord }
-  | EndpointRefusal
-  | ReplayNotFound;
-
-/** Stops a replay: it queues nothing more. Deliveries already queued are sent. A replay that has ended does not change. */
-export class StopReplay extends Command<StopReplayResult> {
-  constructor(
-    readonly endpointId: string,
-    readonly workspaceId: string,
-    readonly replayId: string,
   ) {
     super();
   }

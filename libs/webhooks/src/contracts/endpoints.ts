@@ -52,17 +52,6 @@ export interface EndpointChoice {
   readonly maxPerSecond?: number | null;
 }
 
-/** Creates an endpoint. */
-export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly choice: EndpointChoice,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
 export interface EnabledWebhookEndpoint {
   readonly outcome: 'enabled';
   readonly record: WebhookEndpointRecord;

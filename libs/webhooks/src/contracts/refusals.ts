@@ -19,9 +19,9 @@ export type TooManyHeaders = { readonly outcome: 'too_many_headers'; readonly li
 /** The endpoint also receives live events, and the caller sees test alone. */
 export type ModeNotAllowed = { readonly outcome: 'mode_not_allowed' };
 
-export type RefusedByEndpoint = EndpointRefusal | ModeNotAllowed | EndpointChangedSince | HeadersRequired;
+export type RefusedByEndpoint = EndpointRefusal | ModeNotAllowed | EndpointChangedSince;
 
-export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | TooManyHeaders;
+export type ChangeRefusal = RefusedByEndpoint | UrlRefusal | HeadersRequired | TooManyHeaders;
 
 /** The workspace has `limit` endpoints, as many as it may have. */
 export type EndpointLimitReached = { readonly outcome: 'endpoint_limit_reached'; readonly limit: number };

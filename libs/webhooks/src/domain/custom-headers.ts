@@ -81,9 +81,9 @@ export const mergeHeaders = (headers: CustomHeaders, patch: HeadersPatch): Custo
     ),
   );
 
-/** Whether a change says something of each header. @param headers canonical */
-export const namesAll = (patch: HeadersPatch, headers: CustomHeaders): boolean =>
-  patch === null || Object.keys(headers).every((name) => Object.hasOwn(canonicalHeaders(patch), name));
+/** Whether a change says something of each header. @param patch `undefined`: of none @param headers canonical */
+export const namesAll = (patch: HeadersPatch | undefined, headers: CustomHeaders): boolean =>
+  patch === null || Object.keys(headers).every((name) => Object.hasOwn(canonicalHeaders(patch ?? {}), name));
 
 /** Names in lower case, sorted. @param headers without fault */
 export const canonicalHeaders = <Value>(

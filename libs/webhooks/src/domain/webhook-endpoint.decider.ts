@@ -64,9 +64,9 @@ export type WebhookEndpointCommand =
       readonly ifRevision: readonly bigint[] | null;
     };
 
-/** `ModeNotAllowed`: live receivers depend on the endpoint, and the caller sees test alone. `HeadersRequired`: the URL leads to another origin, and the change neither replaces nor removes the custom headers. */
+/** `ModeNotAllowed`: live receivers depend on the endpoint, and the caller sees test alone. */
 export interface WebhookEndpointRejection {
-  readonly code: 'EndpointNotFound' | 'ModeNotAllowed' | 'RevisionMismatch' | 'HeadersRequired';
+  readonly code: 'EndpointNotFound' | 'ModeNotAllowed' | 'RevisionMismatch';
   readonly details: null;
 }
 
@@ -167,7 +167,6 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
   switch (command.type) {
     case 'ChangeEndpoint': {
       if (!allows(command.ifRevision, state)) return reject('RevisionMismatch', null);
-      if (leavesHeaders(command.changes, state)) return reject('HeadersRequired', null);
       const events = changeEvents(command.changes, state);
       return events.length > 0 ? accept(...events) : ignore('NothingChanges');
     }
@@ -216,14 +215,6 @@ const settingsOf = (
   const isVerified = settings.url === url ? verified : (changes.verified ?? false);
   return withCopies({ ...settings, verified: isVerified });
 };
-
-/** Headers may be credentials for one receiver, which nobody is shown again. So they do not follow the URL to another. */
-const leavesHeaders = ({ url, headersRef }: EndpointChanges, state: WebhookEndpoint): boolean =>
-  url !== undefined && headersRef === undefined && state.headersRef !== null && leadsElsewhere(url, state);
-
-/** Whether a URL leads to another scheme, host or port. */
-export const leadsElsewhere = (url: string, state: Pick<WebhookEndpoint, 'url'>): boolean =>
-  new URL(url).origin !== new URL(state.url).origin;
 
 const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
   const [before, after] = [settingsOf(state), settingsOf(state, changes)];
