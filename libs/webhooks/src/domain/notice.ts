@@ -1,8 +1,10 @@
+import type { ExpiringGrant, LowBalance } from '#billing/contracts/index.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { BatchEvent } from '#readings/contracts/index.js';
+import type { ExpiringKey } from '#workspaces/contracts/index.js';
 import { type DisabledReason, type NoticeType, VERIFICATION_NOTICE } from '../contracts/events.js';
 import { API_VERSION } from './public-event.js';
 
@@ -34,52 +36,61 @@ const ofEndpoint = ({ endpointId, workspaceId, modes }: EndpointFacts) => ({
 const pathOf = ({ endpointId }: EndpointFacts): string => `/api/v1/webhooks/${endpointId}`;
 
 /** No delivery has arrived since `failingSince` (RFC 3339). */
-export const endpointFailing = (
-  of: EndpointFacts & { readonly failingSince: string; readonly consecutiveFailures: number },
-): Finding => {
-  const { failingSince, consecutiveFailures } = of;
+export const endpointFailing = ({
+  failingSince,
+  consecutiveFailures,
+  ...of
+}: EndpointFacts & { readonly failingSince: string; readonly consecutiveFailures: number }): Finding => {
   const links = { endpoint: pathOf(of), health: `${pathOf(of)}/health` };
   const data = { failingSince, consecutiveFailures, links };
   return { type: 'endpoint.failing', ...ofEndpoint(of), occurrence: failingSince, data };
 };
 
 /** The service disabled the endpoint at `disabledAt` (RFC 3339). */
-export const endpointDisabled = (
-  of: EndpointFacts & { readonly disabledAt: string; readonly reason: Exclude<DisabledReason, 'requested'> },
-): Finding => {
-  const { disabledAt, reason } = of;
+export const endpointDisabled = ({
+  disabledAt,
+  reason,
+  ...of
+}: EndpointFacts & {
+  readonly disabledAt: string;
+  readonly reason: Exclude<DisabledReason, 'requested'>;
+}): Finding => {
   const data = { disabledAt, reason, links: { endpoint: pathOf(of) } };
   return { type: 'endpoint.disabled', ...ofEndpoint(of), occurrence: disabledAt, data };
 };
 
 /** A replay has queued all its events, or was stopped. */
-export const replayFinished = (
-  of: EndpointFacts & {
-    readonly replayId: string;
-    readonly state: 'finished' | 'stopped';
-    readonly events: number;
-    readonly finishedAt: string;
-  },
-): Finding => {
-  const { endpointId, replayId, state, events, finishedAt } = of;
-  const data = { state, events, finishedAt, links: { replay: `${pathOf(of)}/replays/${replayId}` } };
-  const about = { endpointId, replayId };
-  const subject = replayId;
-  return { type: 'replay.finished', ...ofEndpoint(of), subject, occurrence: 'finished', about, data };
-};
+export const replayFinished = ({
+  replayId,
+  state,
+  events,
+  finishedAt,
+  ...of
+}: EndpointFacts & {
+  readonly replayId: string;
+  readonly state: 'finished' | 'stopped';
+  readonly events: number;
+  readonly finishedAt: string;
+}): Finding => ({
+  type: 'replay.finished',
+  ...ofEndpoint(of),
+  subject: replayId,
+  occurrence: 'finished',
+  about: { endpointId: of.endpointId, replayId },
+  data: { state, events, finishedAt, links: { replay: `${pathOf(of)}/replays/${replayId}` } },
+});
 
 const OF_CREDITS = { livemode: true, about: {} };
 const CREDITS = { credits: '/api/v1/credits' };
 
 /** Fewer credits are available than `percent` of what was there after the last grant. */
-export const creditsLow = (of: {
-  readonly workspaceId: string;
-  readonly available: number;
-  readonly toppedUpTo: number;
-  readonly toppedUpBy: string;
-  readonly percent: number;
-}): Finding => {
-  const { workspaceId, available, toppedUpTo, toppedUpBy: occurrence, percent } = of;
+export const creditsLow = ({
+  workspaceId,
+  toppedUpBy: occurrence,
+  available,
+  toppedUpTo,
+  percent,
+}: LowBalance & { readonly percent: number }): Finding => {
   const data = { available, toppedUpTo, percent, links: CREDITS };
   return { type: 'credits.low', workspaceId, ...OF_CREDITS, subject: 'credits', occurrence, data };
 };
@@ -89,26 +100,14 @@ export const isLow = (available: number, toppedUpTo: number, percent: number): b
   available * 100 < toppedUpTo * percent;
 
 /** Credits of a grant expire soon. */
-export const creditsExpiring = (of: {
-  readonly workspaceId: string;
-  readonly grantId: string;
-  readonly remaining: number;
-  readonly expiresAt: string;
-}): Finding => {
-  const { workspaceId, grantId, remaining, expiresAt } = of;
+export const creditsExpiring = ({ workspaceId, grantId, remaining, expiresAt }: ExpiringGrant): Finding => {
   const data = { grantId, remaining, expiresAt, links: CREDITS };
   const type = 'credits.expiring';
   return { type, workspaceId, ...OF_CREDITS, subject: grantId, occurrence: expiresAt, data };
 };
 
 /** A key stops working soon. Its label stays out: people put names there. */
-export const keyExpiring = (of: {
-  readonly workspaceId: string;
-  readonly mode: Mode;
-  readonly keyId: string;
-  readonly expiresAt: string;
-}): Finding => {
-  const { workspaceId, mode, keyId, expiresAt } = of;
+export const keyExpiring = ({ workspaceId, mode, keyId, expiresAt }: ExpiringKey): Finding => {
   const data = { expiresAt, links: { keys: '/api/v1/keys' } };
   const [type, livemode] = ['key.expiring' as const, mode === 'live'];
   return { type, workspaceId, livemode, subject: keyId, occurrence: expiresAt, about: { keyId }, data };

@@ -141,29 +141,39 @@ const rateErrors = (maxPerSecond: number): FieldError[] => {
   return isSound ? [] : [{ pointer: '/maxPerSecond', code: 'invalid_value', detail }];
 };
 
+type Settings = Omit<ChangeWebhookEndpointDto, 'fieldErrors'>;
+
+/** The rules of the settings that were sent and have the right shape, in this order. */
+const CHECKS: {
+  readonly [Name in keyof Settings]?: (value: NonNullable<Settings[Name]>, isPatch: boolean) => FieldError[];
+} = {
+  url: urlErrors,
+  events: (events) =>
+    listErrors(
+      'events',
+      events,
+      PUBLIC_EVENT_TYPES,
+      'unsupported_event_type',
+      'must name at least one event type',
+    ),
+  modes: (modes) => listErrors('modes', modes, MODES, 'invalid_value', 'must name at least one mode'),
+  notices: (notices) => listErrors('notices', notices, NOTICE_TYPES, 'invalid_value'),
+  description: descriptionErrors,
+  headers: headersErrors,
+  maxPerSecond: rateErrors,
+};
+
 const settingErrors = (
-  { url, events, modes, notices, description, headers, maxPerSecond }: Partial<ChangeWebhookEndpointDto>,
+  settings: Settings,
   sound: (property: string) => boolean,
-  { isPatch = false } = {},
-): FieldError[] => [
-  ...(url !== undefined && sound('url') ? urlErrors(url) : []),
-  ...(events && sound('events')
-    ? listErrors(
-        'events',
-        events,
-        PUBLIC_EVENT_TYPES,
-        'unsupported_event_type',
-        'must name at least one event type',
-      )
-    : []),
-  ...(modes && sound('modes')
-    ? listErrors('modes', modes, MODES, 'invalid_value', 'must name at least one mode')
-    : []),
-  ...(notices && sound('notices') ? listErrors('notices', notices, NOTICE_TYPES, 'invalid_value') : []),
-  ...(description && sound('description') ? descriptionErrors(description) : []),
-  ...(headers && sound('headers') ? headersErrors(headers, isPatch) : []),
-  ...(typeof maxPerSecond === 'number' && sound('maxPerSecond') ? rateErrors(maxPerSecond) : []),
-];
+  isPatch: boolean,
+): FieldError[] =>
+  Object.entries(CHECKS).flatMap(([name, check]) => {
+    const value = settings[name as keyof Settings] ?? null;
+    return value === null || !sound(name)
+      ? []
+      : (check as (...of: unknown[]) => FieldError[])(value, isPatch);
+  });
 
 /** Body of POST /api/v1/webhooks. */
 @ApiSchema({ name: 'CreateWebhookEndpoint' })
@@ -214,7 +224,7 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
-    return settingErrors(this, sound);
+    return settingErrors(this, sound, false);
   }
 }
 
@@ -256,7 +266,7 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
-    return settingErrors(this, sound, { isPatch: true });
+    return settingErrors(this, sound, true);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   NOTICE_TYPES,
 } from '../contracts/events.js';
 import {
+  type Finding,
   creditsExpiring,
   creditsLow,
   endpointDisabled,
@@ -27,6 +28,7 @@ const LATER = '2026-04-11T00:00:00.000Z';
 const workspaceId = 'ws_4rT9vXk2LmQ8sYw1ZbN6cD';
 const endpointId = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const replayId = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
+const eventId = 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60';
 const ofEndpoint = { endpointId, workspaceId, modes: ['live'] as const };
 
 const head = (type: string) => ({
@@ -63,6 +65,9 @@ const kind = (
   const id = `${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Notice`;
   return { schema: apiSchema<object>(id, schema, description, example), summary, example };
 };
+
+/** The body of a notice about what a scan found. */
+const bodyOf = (finding: Finding): string => noticeOfFinding(finding, AT).body;
 
 const counts = { items: 3, refused: 1, published: 1, failed: 1, erased: 0, notAccepted: 0 };
 const metadata = {
@@ -112,10 +117,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
       expiresAt: instant().describe('When they expire'),
     },
     { credits: path('the credits') },
-    noticeOfFinding(
-      creditsExpiring({ workspaceId, grantId: 'plan:1:2026-04', remaining: 120, expiresAt: LATER }),
-      AT,
-    ).body,
+    bodyOf(creditsExpiring({ workspaceId, grantId: 'plan:1:2026-04', remaining: 120, expiresAt: LATER })),
   ),
   'credits.low': kind(
     'credits.low',
@@ -127,13 +129,12 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
       percent: count().describe('The mark: fewer than this share of `toppedUpTo` are available'),
     },
     { credits: path('the credits') },
-    noticeOfFinding(
+    bodyOf(
       creditsLow({
         ...{ workspaceId, available: 20, toppedUpTo: 400 },
         ...{ toppedUpBy: 'plan:1:2026-04', percent: 10 },
       }),
-      AT,
-    ).body,
+    ),
   ),
   'endpoint.disabled': kind(
     'endpoint.disabled',
@@ -146,7 +147,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
         .describe('`gone`: it answered 410; `failing`: too long without a success'),
     },
     { endpoint: path('the endpoint') },
-    noticeOfFinding(endpointDisabled({ ...ofEndpoint, disabledAt: AT, reason: 'gone' }), AT).body,
+    bodyOf(endpointDisabled({ ...ofEndpoint, disabledAt: AT, reason: 'gone' })),
   ),
   'endpoint.failing': kind(
     'endpoint.failing',
@@ -157,8 +158,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
       consecutiveFailures: count().describe('Failed attempts since the last success'),
     },
     { endpoint: path('the endpoint'), health: path('its health') },
-    noticeOfFinding(endpointFailing({ ...ofEndpoint, failingSince: EARLIER, consecutiveFailures: 4 }), AT)
-      .body,
+    bodyOf(endpointFailing({ ...ofEndpoint, failingSince: EARLIER, consecutiveFailures: 4 })),
   ),
   [VERIFICATION_NOTICE]: kind(
     VERIFICATION_NOTICE,
@@ -174,7 +174,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     { keyId: z.string().describe('The key, as the list of keys names it') },
     { expiresAt: instant().describe('When it stops working') },
     { keys: path('the keys') },
-    noticeOfFinding(keyExpiring({ workspaceId, mode: 'live', keyId: 'k3Xw9PqZ', expiresAt: LATER }), AT).body,
+    bodyOf(keyExpiring({ workspaceId, mode: 'live', keyId: 'k3Xw9PqZ', expiresAt: LATER })),
   ),
   'replay.finished': kind(
     'replay.finished',
@@ -186,10 +186,7 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
       finishedAt: instant().describe('When it ended'),
     },
     { replay: path('the replay') },
-    noticeOfFinding(
-      replayFinished({ ...ofEndpoint, replayId, state: 'finished', events: 41, finishedAt: AT }),
-      AT,
-    ).body,
+    bodyOf(replayFinished({ ...ofEndpoint, replayId, state: 'finished', events: 41, finishedAt: AT })),
   ),
 };
 
@@ -205,11 +202,8 @@ const noticeSchema = apiSchema<object>(
 const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 
 const publicEvent = z.object({
-  id: text(/^evt_/).describe(
-    'The same in every attempt, redelivery and page; use it to recognise duplicates',
-  ),
+  ...head(''),
   type: z.enum(PUBLIC_EVENT_TYPES).describe('What happened to the reading'),
-  apiVersion: z.literal(API_VERSION).describe('The version of this body'),
   createdAt: instant().describe('When it happened'),
   workspaceId: z.string().describe('The workspace that owns the reading'),
   livemode: z.boolean().describe('False for an event of a test reading'),
@@ -266,12 +260,7 @@ type PublicEventBody = z.infer<typeof publicEvent>;
 /** A real body of this type with example ids. */
 const publicEventExample = (type: PublicEventType): PublicEventBody => {
   const { bodyHead, bodyTail } = madeUpEvent(
-    {
-      eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
-      type,
-      workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
-      occurredAt: AT,
-    },
+    { eventId, type, workspaceId, occurredAt: AT },
     {
       readingId: READING_ID,
       livemode: true,
@@ -344,7 +333,7 @@ const DELIVERY_HEADERS = [
     'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off',
     't=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ),
-  header('X-Service-Event-Id', 'The `id` in the body', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header('X-Service-Event-Id', 'The `id` in the body', eventId),
   header(
     'X-Service-Delivery-Id',
     'The `deliveryId` of this delivery',
@@ -353,7 +342,7 @@ const DELIVERY_HEADERS = [
   header('X-Service-Attempt', 'Counts from 1', '1'),
   header('X-Service-Test', '`true` for a trial', 'true', false),
   header('X-Service-Redelivery', '`true` for a redelivery or a replay', 'true', false),
-  header('Webhook-Id', 'As in Standard Webhooks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header('Webhook-Id', 'As in Standard Webhooks', eventId),
   header('Webhook-Timestamp', 'As in Standard Webhooks', '1775295000'),
   header(
     'Webhook-Signature',
