@@ -26,7 +26,7 @@ import { PATIENT } from '../../../test/support/patience.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
 import { settings, type Config } from '../src/settings.js';
-import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../src/read-models/delivery-sql.js';
+import { ALL_DELIVERIES, ATTEMPTS } from '../src/read-models/delivery-sql.js';
 
 export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>;
@@ -227,7 +227,8 @@ export class TestService {
 
   async attempts(): Promise<readonly { number: number; status_code: number | null; error: string | null }[]> {
     const { rows } = await this.database.pool.query<never>(
-      `select number, status_code, error from ${ALL_ATTEMPTS} order by delivery_id, number`,
+      `select number, attempt.status_code, attempt.error
+       from ${ALL_DELIVERIES} cross join lateral (${ATTEMPTS}) attempt order by delivery_id, number`,
     );
     return rows;
   }
@@ -240,6 +241,6 @@ export const wipe = (database: TestDatabase): Promise<unknown> =>
        webhooks.settled_delivery,
        webhooks.secret, webhooks.replay, webhooks.workspace_lease, webhooks.unreleased_failure, webhooks.skipping, webhooks.notice,
        webhooks.endpoint_headers, webhooks.verification, webhooks.probe_rest, webhooks.endpoint_hour, webhooks.deleted_past,
-       webhooks.last_sequence, platform.retention_round,
+       webhooks.last_sequence, webhooks.content, platform.retention_round,
        event_sourcing.consumer, event_sourcing.parked_stream`,
   );

@@ -34,7 +34,7 @@ import {
   INSERT_SKIPPED,
   lockRequestsOf,
   OPEN_ENDPOINT,
-  probeNow,
+  sendNow,
   NEVER_ATTEMPTED,
   ALL_DELIVERIES,
 } from '../read-models/delivery-sql.js';
@@ -68,6 +68,23 @@ type SendTestEventResult =
   | EndpointRefusal
   | TooManyTestEvents
   | TrialRefusal;
+
+/**
+ * Adds a delivery of event $3, skipped at once when the endpoint is closed. $4: when it is due, $5: its id, $6: the queue in
+ * which it waits, $7: whether it is a trial, $8: or a redelivery.
+ */
+const ADD = `
+  with ${OPEN_ENDPOINT}, event as (
+    select event_id, workspace_id, sequence, is_open from webhooks.public_event cross join open_endpoint
+    where event_id = $3
+    for key share of public_event
+  ), skipped as (${INSERT_SKIPPED}
+    select $5, $1, event_id, 'skipped', 0, $7, $8, $4::timestamptz, $4::timestamptz from event where not is_open
+  )
+  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                 due_at, test, redelivery, created_at)
+  select $5, $1, workspace_id, event_id, $6::uuid, sequence, 'pending', $4::timestamptz, $7, $8, $4::timestamptz
+  from event where is_open`;
 
 /** Trials that may wait to be sent to each endpoint: they are free of charge. */
 const TRIALS_PER_ENDPOINT = 10;
@@ -112,38 +129,17 @@ export class Trials {
       await lockRequestsOf(client, endpointId);
       if (!(await this.hasSlot(client, endpointId))) return false;
       await client.query(
-        `with ${OPEN_ENDPOINT}, sample as (
-         insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
+        `insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at,
                                             livemode, shows_external_id)
-         select $3, $4, $5::uuid, $6, 0, ${storedBody('$7::text', 'shows', 'is_referenced')}, $8::timestamptz, false,
+         select $1, $2, $3::uuid, $4, 0, ${storedBody('$5::text', 'shows', 'is_referenced')}, $6::timestamptz, false,
                 shows and is_referenced
-         from (select ${showsExternalIds('$4')} as shows, $11::boolean and ${isReferenced('$5::uuid')} as is_referenced) reference
-         returning event_id, workspace_id, sequence, occurred_at
-       ), skipped as (${INSERT_SKIPPED}
-         select $9, $1, event_id, 'skipped', 0, true, false, occurred_at, occurred_at
-         from sample cross join open_endpoint where not is_open
-       ), inserted as (
-         insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                        due_at, test, created_at)
-         select $9, $1, workspace_id, event_id, $10::uuid, sequence, 'pending', occurred_at, true, occurred_at
-         from sample cross join open_endpoint where is_open
-       )
-       select pg_notify('webhooks_due', $4)`,
-        [
-          endpointId,
-          known.record.enabled,
-          eventId,
-          workspaceId,
-          readingId,
-          type,
-          `${bodyHead}0${bodyTail}`,
-          occurredAt,
-          deliveryId,
-          queue,
-          sees.includes('test'),
-        ],
+         from (select ${showsExternalIds('$2')} as shows,
+                      $7::boolean and ${isReferenced('$3::uuid')} as is_referenced) reference`,
+        [eventId, workspaceId, readingId, type, `${bodyHead}0${bodyTail}`, occurredAt, sees.includes('test')],
       );
-      await probeNow(client, endpointId, occurredAt);
+      const delivery = [deliveryId, queue, true, false];
+      await client.query(ADD, [endpointId, known.record.enabled, eventId, occurredAt, ...delivery]);
+      await sendNow(client, endpointId, workspaceId, occurredAt);
       return true;
     });
     return isQueued
@@ -194,14 +190,11 @@ export class SendTestEventController {
 
 const DELIVERED_TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES] as const;
 
-/** The event of delivery $3. */
-const EVENT = `(select event_id from ${ALL_DELIVERIES} where delivery_id = $3)`;
-
 /** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
 const FIND = `
   with ${OPEN_ENDPOINT}
   select delivery_id from ${ALL_DELIVERIES} cross join open_endpoint
-  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null
+  where endpoint_id = $1 and event_id = $3 and redelivery and replay_id is null
     and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
   order by created_at limit 1`;
 
@@ -212,24 +205,8 @@ const SEND_NOW = `
 /** A redelivery that was skipped without an attempt is replaced. */
 const REMOVE_SKIPPED = `
   delete from webhooks.settled_delivery unsent
-  where endpoint_id = $1 and event_id = ${EVENT} and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
-    and delivery_id <> $3 and $2`;
-
-const ADD = `
-  with ${OPEN_ENDPOINT}, again as (
-    select delivery.endpoint_id, event.workspace_id, event_id, event.reading_id, event.sequence, delivery.test, is_open
-    from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id) cross join open_endpoint
-    where delivery.delivery_id = $3
-    for key share of event
-  ), skipped as (${INSERT_SKIPPED}
-    select $5, endpoint_id, event_id, 'skipped', 0, test, true, $4::timestamptz, $4::timestamptz
-    from again where not is_open
-  )
-  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                 due_at, test, redelivery, created_at)
-  select $5, endpoint_id, workspace_id, event_id, coalesce(reading_id, $5), sequence, 'pending', $4::timestamptz, test,
-         true, $4::timestamptz
-  from again where is_open`;
+  where endpoint_id = $1 and event_id = $3 and redelivery and replay_id is null and ${NEVER_ATTEMPTED}
+    and delivery_id <> $4 and $2`;
 
 /** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
 @Injectable()
@@ -264,17 +241,16 @@ export class Redeliveries {
     const at = instant(this.clock.now());
     const again = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
-      const of = [endpointId, receives, deliveryId];
+      const of = [endpointId, receives, first.eventId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const waiting = found.rows[0]?.delivery_id;
       const id = waiting ?? randomUUID();
       if (waiting) await client.query(SEND_NOW, [waiting, at]);
       else {
-        await client.query(REMOVE_SKIPPED, of);
-        await client.query(ADD, [...of, at, id]);
+        await client.query(REMOVE_SKIPPED, [...of, deliveryId]);
+        await client.query(ADD, [...of, at, id, first.readingId ?? id, first.test, true]);
       }
-      await probeNow(client, endpointId, at);
-      await client.query(`select pg_notify('webhooks_due', $1)`, [workspaceId]);
+      await sendNow(client, endpointId, workspaceId, at);
       return id;
     });
     return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };

@@ -17,7 +17,7 @@ import {
 import type { DeliveredType } from '../contracts/events.js';
 import type { AttemptError } from '../domain/attempt.js';
 import { asRecord } from './as-record.js';
-import { ALL_ATTEMPTS, ALL_DELIVERIES } from './delivery-sql.js';
+import { ALL_DELIVERIES, ATTEMPTS } from './delivery-sql.js';
 import { AnswerVault } from '../application/vaults.js';
 
 /** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
@@ -83,14 +83,7 @@ const selectFrom = (deliveries: string): string => `
          last.duration_ms as "durationMs", last.status_code as "statusCode", last.error
   from ${deliveries}
   join webhooks.public_event event using (event_id)
-  left join lateral (
-    select number, started_at, duration_ms, status_code, error from webhooks.attempt
-    where delivery.started_at is null and attempt.delivery_id = delivery.delivery_id
-    union all
-    select delivery.attempts, delivery.started_at, delivery.duration_ms, delivery.status_code, delivery.error
-    where delivery.started_at is not null
-    order by number desc limit 1
-  ) last on true`;
+  left join lateral (${ATTEMPTS} order by number desc limit 1) last on true`;
 
 /** With more events than this of the wanted types, deliveries are looked for among all of the endpoint. */
 const FEW = 1_000;
@@ -106,8 +99,12 @@ const UNSUCCEEDED = `and status <> 'succeeded'`;
 const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
   !undelivered && (statuses === null || statuses.includes('succeeded'));
 
-const ATTEMPT = `
-  number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode", error`;
+/** SQL: the attempts of delivery $1, in order. @param more columns beside those that its owner sees */
+const attemptsOf = (more = ''): string => `
+  select number, attempt.started_at as "startedAt", attempt.duration_ms as "durationMs",
+         attempt.status_code as "statusCode", attempt.error ${more}
+  from ${ALL_DELIVERIES} cross join lateral (${ATTEMPTS}) attempt
+  where delivery.delivery_id = $1 order by number`;
 
 @Injectable()
 export class DeliveryRows {
@@ -124,10 +121,7 @@ export class DeliveryRows {
   }
 
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
-    const { rows } = await this.pool.query(
-      `select ${ATTEMPT} from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
-      [deliveryId],
-    );
+    const { rows } = await this.pool.query(attemptsOf(), [deliveryId]);
     return rows.map((row: object) => asRecord<AttemptRecord>(row));
   }
 
@@ -271,7 +265,7 @@ export class FindAnsweredDeliveryHandler implements IQueryHandler<FindAnsweredDe
     if (!found.rows[0]) return null;
     const delivery = asRecord<Omit<AnsweredDelivery, 'history'>>(found.rows[0] as object);
     const { rows } = await this.pool.query<Omit<AnsweredAttemptRecord, 'answer'> & { answer: Buffer | null }>(
-      `select ${ATTEMPT}, answer from ${ALL_ATTEMPTS} where delivery_id = $1 order by number`,
+      attemptsOf(', attempt.answer'),
       [deliveryId],
     );
     const history = rows.map(async ({ answer, ...attempt }): Promise<AnsweredAttemptRecord> => {
@@ -299,17 +293,7 @@ const line = (until: string): string => `
     select json_agg(json_build_object(
       'number', number, 'startedAt', ${utc('attempt.started_at')}, 'durationMs', attempt.duration_ms,
       'statusCode', attempt.status_code, 'error', attempt.error) order by number) as history
-    from (
-      select number, started_at, duration_ms, status_code, error from webhooks.attempt
-      where attempt.delivery_id = delivery.delivery_id
-      union all
-      select delivery.attempts, delivery.started_at, delivery.duration_ms, delivery.status_code, delivery.error
-      where delivery.started_at is not null
-      union all
-      select (one ->> 'number')::integer, (one ->> 'startedAt')::timestamptz, (one ->> 'durationMs')::integer,
-             (one ->> 'statusCode')::integer, one ->> 'error'
-      from jsonb_array_elements(delivery.earlier) one
-    ) attempt
+    from (${ATTEMPTS}) attempt
   ) attempts
   where delivery.status <> 'pending' and delivery.settled_at < ${pg.escapeLiteral(until)}::timestamptz`;
 

@@ -31,34 +31,29 @@ export const freeAt = (dueAt: string): string => `
   case when ${dueAt} is not null and health.consecutive_failures >= ${PROBE_AFTER_FAILURES}
        then greatest(${dueAt}, health.probe_at) else ${dueAt} end`;
 
-/** SQL: all deliveries, under the name `delivery`. A settled one has its last attempt; those of pending ones are `webhooks.attempt`. */
+/** SQL: all deliveries, under the name `delivery`. A settled one has its last attempt, and those before it in `earlier`. */
 export const ALL_DELIVERIES = `(
   select delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id, created_at, settled_at, due_at,
          added, null::timestamptz as started_at, null::integer as duration_ms, null::integer as status_code,
-         null::text as error, null::jsonb as earlier
+         null::text as error, null::bytea as answer, null::jsonb as earlier
   from webhooks.delivery
   union all
   select delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, replay_id, created_at, settled_at,
-         null::timestamptz, null::bigint, started_at, duration_ms, status_code, error, earlier
+         null::timestamptz, null::bigint, started_at, duration_ms, status_code, error, answer, earlier
   from webhooks.settled_delivery
 ) delivery`;
 
-/** SQL: all attempts, of pending and settled deliveries, under the name `attempt`. */
-export const ALL_ATTEMPTS = `(
-  select delivery_id, endpoint_id, number, started_at, duration_ms, status_code, error, answer from webhooks.attempt
+/** SQL: the attempts of `delivery`, one of all deliveries. */
+export const ATTEMPTS = `
+  select number, started_at, duration_ms, status_code, error, answer from webhooks.attempt
+  where attempt.delivery_id = delivery.delivery_id
   union all
-  select delivery_id, endpoint_id, attempts, started_at, duration_ms, status_code, error, answer
-  from webhooks.settled_delivery
-  where started_at is not null
+  select delivery.attempts, delivery.started_at, delivery.duration_ms, delivery.status_code, delivery.error, delivery.answer
+  where delivery.started_at is not null
   union all
-  select settled.delivery_id, settled.endpoint_id, before.*, null
-  from webhooks.settled_delivery settled cross join lateral (
-    select (one ->> 'number')::integer as number, (one ->> 'startedAt')::timestamptz as started_at,
-           (one ->> 'durationMs')::integer as duration_ms, (one ->> 'statusCode')::integer as status_code,
-           one ->> 'error' as error
-    from jsonb_array_elements(settled.earlier) one) before
-  where settled.earlier is not null
-) attempt`;
+  select (one ->> 'number')::integer, (one ->> 'startedAt')::timestamptz, (one ->> 'durationMs')::integer,
+         (one ->> 'statusCode')::integer, one ->> 'error', null
+  from jsonb_array_elements(delivery.earlier) one`;
 
 /** SQL: the attempt of a row named `tried`, as an element of `earlier`. */
 const EARLIER = `jsonb_build_object('number', tried.number, 'startedAt', tried.started_at, 'durationMs', tried.duration_ms,
@@ -117,15 +112,25 @@ export const OPEN_ENDPOINT = `
     select coalesce((select is_open from locked), true) and $2::boolean as is_open
   )`;
 
-/** Has a failing endpoint tried at once for a person. Comes last; a failure being recorded now decides itself. @param at RFC 3339 */
-export const probeNow = async (client: pg.PoolClient, endpointId: string, at: string): Promise<void> => {
+/**
+ * Wakes the workers for deliveries that a person asked for, and has a failing endpoint tried at once. Comes last; a failure
+ * being recorded now decides itself. @param at RFC 3339
+ */
+export const sendNow = async (
+  client: pg.PoolClient,
+  endpointId: string,
+  workspaceId: string,
+  at: string,
+): Promise<void> => {
   await client.query(
     `with waiting as (
        select endpoint_id from webhooks.endpoint_health where endpoint_id = $1 and probe_at > $2
        for update skip locked
+     ), probed as (
+       update webhooks.endpoint_health set probe_at = $2 from waiting
+       where endpoint_health.endpoint_id = waiting.endpoint_id
      )
-     update webhooks.endpoint_health set probe_at = $2 from waiting
-     where endpoint_health.endpoint_id = waiting.endpoint_id`,
-    [endpointId, at],
+     select pg_notify('webhooks_due', $3)`,
+    [endpointId, at, workspaceId],
   );
 };

@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instant } from '#event-sourcing/core/clock.js';
 import { runSteps } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { reading } from '../../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { testDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/attempt.js';
 import { noteSkipping, skipNext } from '../skip-pending.js';
 import { WorkspaceLeases, type WorkspaceLease } from './workspace-leases.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
-import { ALL_ATTEMPTS, ALL_DELIVERIES } from '../../read-models/delivery-sql.js';
+import { ALL_DELIVERIES, ATTEMPTS } from '../../read-models/delivery-sql.js';
 
 const HOUR = 3_600_000;
 const URL = 'http://127.0.0.1:9999/';
 const LEASE_MS = 1_000;
+const FROM_ATTEMPTS = `from ${ALL_DELIVERIES} cross join lateral (${ATTEMPTS}) attempt`;
 const success: AttemptResult = { error: null, statusCode: 204, retryAfterMs: null, responseBody: null };
 const failure: AttemptResult = {
   error: 'http_error',
@@ -24,17 +25,13 @@ const failure: AttemptResult = {
   responseBody: null,
 };
 
-let database: TestDatabase;
+const database = testDatabase();
 let leases: WorkspaceLeases;
 let outcomes: OutcomeLog;
 let endpointId: string;
 /** Of one reading, in order. */
 let deliveryIds: readonly string[];
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
   leases = new WorkspaceLeases(database.pool, LEASE_MS);
@@ -117,7 +114,7 @@ describe('A worker whose lease expired', () => {
     return rows.map(({ consecutive_failures: failures }) => failures);
   };
   const attempts = async () => {
-    const { rows } = await database.pool.query(`select delivery_id, error from ${ALL_ATTEMPTS}`);
+    const { rows } = await database.pool.query(`select delivery_id, attempt.error ${FROM_ATTEMPTS}`);
     return rows;
   };
 
@@ -177,7 +174,7 @@ describe('An attempt under way when its endpoint is disabled', () => {
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },
     ]);
-    const { rows } = await database.pool.query(`select error from ${ALL_ATTEMPTS}`);
+    const { rows } = await database.pool.query(`select attempt.error ${FROM_ATTEMPTS}`);
     expect(rows).toEqual([{ error: result.error }]);
   });
 });
