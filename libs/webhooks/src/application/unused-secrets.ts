@@ -2,19 +2,15 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
-import { inSteps } from '#platform/retention/rows.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 import { refsInForce, type WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
 import type { EndpointStreams } from './endpoint-streams.js';
 
 const EVERY_MS = 3_600_000;
-/** A longer round ends here: each endpoint costs a read of its stream. The next one begins with what is left. */
-const ROUND_MS = 300_000;
 /** An event may be about to name a younger secret. */
 const MINIMUM_AGE = '1 hour';
 const PAGE = 500;
-const AT_ONCE = 1_000;
 
 interface CleanUpParts {
   readonly pool: pg.Pool;
@@ -68,17 +64,14 @@ const PROPOSED = `
 const destroyOf = (sealed: Sealed): string => `
   delete from ${sealed.table} where ${sealed.ref} in (
     select stored.${sealed.ref} ${unusedRows(sealed)}
-      and stored.endpoint_id = $2 and stored.${sealed.ref} <> all ($3::uuid[]) limit ${AT_ONCE})`;
+      and stored.endpoint_id = $2 and stored.${sealed.ref} <> all ($3::uuid[]))`;
 
 /** Destroys secrets whose overlap has ended, that newer ones replaced, or whose request failed; and replaced custom headers. */
 export const destroyUnusedSecrets = (parts: CleanUpParts & { readonly clock: Clock }): WorkLoop =>
   repeatedWork(
     'webhooks.unused-secrets',
     EVERY_MS,
-    (signal) => {
-      const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_MS)]);
-      return destroyUnused(parts, parts.clock.now(), round);
-    },
+    (signal) => destroyUnused(parts, parts.clock.now(), signal),
     parts.log,
   );
 
@@ -100,7 +93,7 @@ export const destroyUnused = async (
     for (const { endpoint_id: endpointId } of rows) {
       if (signal.aborted) return destroyed;
       last = endpointId;
-      destroyed += await destroyUnusedOf(parts, endpointId, now, signal).catch((error: unknown) => {
+      destroyed += await destroyUnusedOf(parts, endpointId, now).catch((error: unknown) => {
         if (isDependencyAway(error)) throw error;
         const reason = error instanceof Error ? error.message : 'unknown';
         parts.log.warn({ endpointId, reason }, 'unused secrets stay: the endpoint cannot be read');
@@ -115,17 +108,12 @@ const destroyUnusedOf = async (
   { pool, streams }: CleanUpParts,
   endpointId: string,
   now: number,
-  signal: AbortSignal,
 ): Promise<number> => {
   const endpoint = await streams.load(endpointId);
   let destroyed = 0;
   for (const sealed of SEALED) {
     const values = [instant(now), endpointId, sealed.used(endpoint, now)];
-    destroyed += await inSteps(
-      AT_ONCE,
-      signal,
-      async () => (await pool.query(destroyOf(sealed), values)).rowCount ?? 0,
-    );
+    destroyed += (await pool.query(destroyOf(sealed), values)).rowCount ?? 0;
   }
   return destroyed;
 };

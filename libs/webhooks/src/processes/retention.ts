@@ -64,10 +64,12 @@ const WEEK_MS = 7 * DAY_MS;
 /** A Monday. */
 const FIRST_WEEK_MS = Date.parse('1970-01-05T00:00:00Z');
 
+/** SQL: deletes rows of a table that are older than $1, in any order; at most AT_ONCE. */
+const forgetRows = ({ table, at }: RowsByAge): string => `
+  delete from ${table} where ctid = any (array(select ctid from ${table} where ${at} < $1 limit ${AT_ONCE}))`;
+
 /** Of weeks without a partition: what was settled long before the history began. */
-const FORGET_OTHERS = `
-  delete from webhooks.settled_delivery_other where ctid = any (array(
-    select ctid from webhooks.settled_delivery_other where settled_at < $1 limit ${AT_ONCE}))`;
+const OTHERS = { table: 'webhooks.settled_delivery_other', at: 'settled_at' };
 
 /** Partitions of weeks, the oldest first, with the beginning of each. */
 const WEEKS = `
@@ -103,7 +105,7 @@ export const deliveryRetention = (
       removed += weeks.get(week) ?? 0;
       await onStep(weeks.get(week) ?? 0);
     }
-    const forgetOthers = async () => (await pool.query(FORGET_OTHERS, [instant(before)])).rowCount ?? 0;
+    const forgetOthers = async () => (await pool.query(forgetRows(OTHERS), [instant(before)])).rowCount ?? 0;
     removed += await inSteps(AT_ONCE, signal, forgetOthers, onStep);
     return { removed, keptSince: beginOfWeek(before) };
   },
@@ -128,7 +130,7 @@ const dropWeek = async (pool: pg.Pool, before: number, signal: AbortSignal): Pro
 const held = async (pool: pg.Pool, before: number): Promise<Held> => {
   const weeks = await weeksOf(pool);
   const due = weeks.filter(({ begins }) => begins.getTime() + WEEK_MS <= before);
-  const others = await heldRows(pool, { table: 'webhooks.settled_delivery_other', at: 'settled_at' }, before);
+  const others = await heldRows(pool, OTHERS, before);
   const oldest = [others.oldest, await firstFilled(pool, weeks)].filter((one) => one !== null);
   const sum = (of: (week: Week) => number): number => due.reduce((total, week) => total + of(week), 0);
   const rows = others.due.rows + sum(({ estimated }) => estimated);
@@ -270,11 +272,7 @@ export const webhookRetentions = (pool: pg.Pool, terms: Terms): readonly Retenti
   statsRetention(pool),
 ];
 
-const SUMS_AT_ONCE = 5_000;
-const FORGET_SUMS = `
-  delete from webhooks.endpoint_hour where ctid = any (array(
-    select ctid from webhooks.endpoint_hour where hour < $1 limit ${SUMS_AT_ONCE}))`;
-
+const SUMS = { table: 'webhooks.endpoint_hour', at: 'hour' };
 /** Days for which the hourly sums of attempts are kept: more than the month that anybody can ask for. */
 const STATS_KEPT_DAYS = 35;
 
@@ -282,9 +280,9 @@ const statsRetention = (pool: pg.Pool): Retention =>
   retention(
     pool,
     { kind: 'stats', what: 'hourly sums of attempts', setting: null, days: STATS_KEPT_DAYS },
-    { table: 'webhooks.endpoint_hour', at: 'hour' },
-    SUMS_AT_ONCE,
-    FORGET_SUMS,
+    SUMS,
+    AT_ONCE,
+    forgetRows(SUMS),
   );
 
 @QueryHandler(LookAtWebhookRetention)
