@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { startDatabase, type TestDatabase } from './postgres.js';
+import { afterEach, beforeEach } from '@jest/globals';
+import { testDatabase, type TestDatabase } from './postgres.js';
 import { Receiver, eventually } from './receiver.js';
 import { TestService, wipe, type ServiceOptions } from './service.js';
 
 export interface Dispatching {
   readonly database: TestDatabase;
-  readonly receiver: Receiver;
+  receiver: Receiver;
   /** Set by `start`, or by a test that needs only some parts. Stopped after the test. */
   service: TestService;
   /** Starts to fan out and send. */
@@ -17,6 +17,7 @@ export interface Dispatching {
 /** For the specs of one file: a database, emptied before each test, and a receiver for each test. */
 export const dispatching = (): Dispatching => {
   const test = {
+    database: testDatabase(),
     start(options = {}) {
       test.service = new TestService(test.database, options).start();
     },
@@ -26,10 +27,6 @@ export const dispatching = (): Dispatching => {
         return deliveries.filter(({ status }) => status !== 'pending').length === count;
       }),
   } as { -readonly [Key in keyof Dispatching]: Dispatching[Key] };
-  beforeAll(async () => {
-    test.database = await startDatabase();
-  });
-  afterAll(() => test.database.stop());
   beforeEach(async () => {
     await wipe(test.database);
     test.receiver = await Receiver.start();

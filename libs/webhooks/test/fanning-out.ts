@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { beforeEach } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { runSteps } from '#event-sourcing/projections/statement.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
-import { startDatabase, type TestDatabase } from './postgres.js';
+import { testDatabase } from './postgres.js';
+import { wipe } from './service.js';
 import { ALL_DELIVERIES } from '../src/read-models/delivery-sql.js';
 
 /** The fan-out on a database, fed with events. */
 export class FanningOut {
-  database!: TestDatabase;
+  readonly database = testDatabase();
   private readonly consumer = fanOutConsumer(0);
 
   /** Handles one batch in a transaction. */
@@ -43,16 +44,6 @@ export class FanningOut {
 /** For the specs of one file: a database, emptied before each test. */
 export const fanningOut = (): FanningOut => {
   const test = new FanningOut();
-  beforeAll(async () => {
-    test.database = await startDatabase();
-  });
-  afterAll(() => test.database.stop());
-  beforeEach(async () => {
-    await test.database.pool.query(
-      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.settled_delivery, webhooks.skipping, webhooks.secret,
-         webhooks.workspace_lease, webhooks.unreleased_failure, webhooks.notice, webhooks.replay, webhooks.content,
-         webhooks.deleted_past, webhooks.last_sequence, platform.retention_round`,
-    );
-  });
+  beforeEach(() => wipe(test.database));
   return test;
 };

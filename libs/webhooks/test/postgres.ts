@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 
@@ -20,4 +21,14 @@ export const startDatabase = async (): Promise<TestDatabase> => {
       await postgres.stop();
     },
   };
+};
+
+/** For the specs of one file: one of their own, stopped after the last. */
+export const testDatabase = (): TestDatabase => {
+  const database = {} as TestDatabase;
+  beforeAll(async () => {
+    Object.assign(database, await startDatabase());
+  });
+  afterAll(() => database.stop());
+  return database;
 };

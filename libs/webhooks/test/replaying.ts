@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { afterEach, beforeEach } from '@jest/globals';
 import type { ReplayRecord } from '../src/contracts/deliveries.js';
 import { replayTask } from '../src/application/replay.js';
 import { TestApi } from './api.js';
-import { startDatabase, type TestDatabase } from './postgres.js';
+import { testDatabase } from './postgres.js';
 import { Receiver, eventually } from './receiver.js';
 import { TestService, wipe } from './service.js';
 
@@ -14,7 +14,7 @@ export const NEVER = new AbortController().signal;
 
 /** An API, a worker that sends, and a receiver, for tests of replays. */
 export class Replaying {
-  database!: TestDatabase;
+  readonly database = testDatabase();
   api!: TestApi;
   sending!: TestService;
   receiver!: Receiver;
@@ -28,19 +28,29 @@ export class Replaying {
       .body as ReplayRecord;
   }
 
-  /** Requests a replay, runs its job as the worker does, and waits until none of its deliveries is pending. */
+  async accepted(endpointId: string, body: object = {}, headers = {}): Promise<ReplayRecord> {
+    return (await this.ask(endpointId, { since: SINCE, ...body }, headers).expect(202)).body as ReplayRecord;
+  }
+
+  /** Runs its job as the worker does. */
+  work({ replayId }: ReplayRecord, pool = this.database.pool): Promise<void> {
+    return replayTask(pool, { now: () => Date.now() }).handle({ replayId }, NEVER);
+  }
+
+  /** Requests a replay, runs its job, and waits until none of its deliveries is pending. */
   async replay(endpointId: string, body: object): Promise<ReplayRecord> {
-    const asked = (await this.ask(endpointId, { since: SINCE, ...body }).expect(202)).body as ReplayRecord;
-    await replayTask(this.database.pool, { now: () => Date.now() }).handle(
-      { replayId: asked.replayId },
-      NEVER,
-    );
+    const asked = await this.accepted(endpointId, body);
+    await this.work(asked);
     await eventually(async () => (await this.find(asked)).deliveries.pending === 0);
     return this.find(asked);
   }
 
   async endpoint(): Promise<string> {
     return (await this.api.createEndpoint(WS, { url: this.receiver.url })).endpointId;
+  }
+
+  enable(endpointId: string, enabled: boolean) {
+    return this.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled }).expect(200);
   }
 
   async feed(): Promise<{ id: string }[]> {
@@ -68,10 +78,6 @@ export class Replaying {
 /** For the specs of one file: a database, emptied before each test; everything else is new for each test. */
 export const replaying = (): Replaying => {
   const test = new Replaying();
-  beforeAll(async () => {
-    test.database = await startDatabase();
-  });
-  afterAll(() => test.database.stop());
   beforeEach(async () => {
     await wipe(test.database);
     test.receiver = await Receiver.start();

@@ -27,6 +27,7 @@ export const sending = (): { receiver: Receiver } => {
 export interface SenderOptions {
   readonly resolve?: ResolveHost;
   readonly allowCidrs?: readonly string[];
+  readonly connectTimeoutMs?: number;
   readonly exchangeTimeoutMs?: number;
   readonly proxy?: EgressProxy | null;
   readonly sources?: readonly string[];
@@ -37,17 +38,13 @@ export interface SenderOptions {
 export const senderWith = ({
   resolve,
   allowCidrs = LOOPBACK,
+  connectTimeoutMs = PATIENCE_MS,
   exchangeTimeoutMs = PATIENCE_MS,
   proxy = null,
   sources = [],
   blocked = () => undefined,
 }: SenderOptions = {}): Sender => {
-  const connections = new PinnedConnections({
-    connectTimeoutMs: PATIENCE_MS,
-    allowCidrs,
-    proxy,
-    sources,
-  });
+  const connections = new PinnedConnections({ connectTimeoutMs, allowCidrs, proxy, sources });
   const sender = new Sender(
     connections,
     resolve ?? (async () => ['127.0.0.1']),

@@ -284,21 +284,6 @@ describe('In the portal', () => {
   const find = (eventId: string, workspaceId = test.ws, mode: 'live' | 'test' = 'live') =>
     new FindToldEventHandler(test.database.pool).execute(new FindToldEvent(workspaceId, mode, eventId));
 
-  describe('the newest events', () => {
-    it('come first, page by page, without those of other workspaces and of the other mode', async () => {
-      const [one, two] = [reading(randomUUID()), reading(randomUUID())];
-      await test.happen(one.completed(), two.completed(), one.published());
-      await test.api.happen('ws_else', reading(randomUUID()).completed());
-      const all = (await newest()).map(({ position }) => Number(position));
-      expect(all).toHaveLength(3);
-      expect(all).toEqual(all.toSorted((a, b) => b - a));
-      const first = await newest(null, 2);
-      const second = await newest(first[1]!.position, 2);
-      expect([...first, ...second].map(({ position }) => Number(position))).toEqual(all);
-      expect(await newest(null, 10, 'test')).toEqual([]);
-    });
-  });
-
   describe('what an endpoint was sent', () => {
     it('is found in its workspace and mode; a trial in both modes', async () => {
       await test.happen(reading(randomUUID()).completed());

@@ -7,7 +7,7 @@ import { eventually, ok, status } from '../../test/receiver.js';
 import { DAY, NEVER, SINCE, WS, replaying } from '../../test/replaying.js';
 import { TestService } from '../../test/service.js';
 import type { ReplayRecord } from '../contracts/deliveries.js';
-import { replayTask, rescueAbandoned } from './replay.js';
+import { rescueAbandoned } from './replay.js';
 import { webhookRetentions } from '../processes/retention.js';
 import { skipNext } from '../processes/skip-pending.js';
 
@@ -47,37 +47,6 @@ describe('A replay', () => {
     expect(await test.replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
   });
 
-  it('delays what follows a failed delivery to its retry: nothing is due that cannot be sent', async () => {
-    const endpointId = await test.endpoint();
-    const { delayed, completed, published } = reading(randomUUID());
-    await test.api.happen(WS, delayed(), completed(), published());
-    await test.settled();
-    await test.sending.stop();
-    test.sending = new TestService(test.database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
-    test.sending.dispatch();
-    test.receiver.answer = status(500);
-    test.receiver.received.length = 0;
-    const asked = (await test.ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
-      .body as ReplayRecord;
-    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
-      { replayId: asked.replayId },
-      NEVER,
-    );
-    const replayed = async () => {
-      const { rows } = await test.database.pool.query<{ attempts: number; due_at: Date }>(
-        'select attempts, due_at from webhooks.delivery where replay_id = $1 order by sequence',
-        [asked.replayId],
-      );
-      return rows;
-    };
-    await eventually(async () => (await replayed())[0]!.attempts === 1);
-    const rows = await replayed();
-    expect(rows.map(({ attempts }) => attempts)).toEqual([1, 0, 0]);
-    const [retry] = rows;
-    expect(rows.map(({ due_at: dueAt }) => dueAt)).toEqual(Array<Date>(3).fill(retry!.due_at));
-    expect(test.receiver.received.map(({ headers }) => headers['x-service-redelivery'])).toEqual(['true']);
-  });
-
   it('is due no sooner than an earlier delivery of its reading that waits for its retry', async () => {
     const { endpointId } = await test.api.createEndpoint(WS, {
       url: test.receiver.url,
@@ -97,12 +66,7 @@ describe('A replay', () => {
       return found;
     };
     await eventually(async () => (await rows())[0]?.attempts === 1);
-    const asked = (await test.ask(endpointId, { since: SINCE, types: ['reading.published'] }).expect(202))
-      .body as ReplayRecord;
-    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
-      { replayId: asked.replayId },
-      NEVER,
-    );
+    await test.work(await test.accepted(endpointId, { types: ['reading.published'] }));
     const [retry, replayed] = await rows();
     expect(replayed!.due_at).toEqual(retry!.due_at);
   });
@@ -115,12 +79,8 @@ describe('A replay', () => {
     test.receiver.received.length = 0;
     const held: (() => void)[] = [];
     test.receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
-    const asked = (await test.ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
-      .body as ReplayRecord;
-    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
-      { replayId: asked.replayId },
-      NEVER,
-    );
+    const asked = await test.accepted(endpointId, { statuses: ['succeeded'] });
+    await test.work(asked);
     await eventually(() => held.length === 1);
     const fresh = Array.from({ length: 3 }, () => randomUUID());
     for (const id of fresh) await test.api.happen(WS, reading(id).completed());
@@ -164,9 +124,9 @@ describe('A replay', () => {
     const endpointId = await test.endpoint();
     await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(4) }));
     await test.settled();
-    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
+    await test.enable(endpointId, false);
     await test.api.happen(WS, ...failure(randomUUID(), DAY(5)));
-    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true }).expect(200);
+    await test.enable(endpointId, true);
     const count = async (body: object) => (await test.replay(endpointId, { ...body, dryRun: true })).events;
     expect(await count({})).toBe(3);
     expect(await count({ statuses: ['missing'] })).toBe(2);
@@ -216,10 +176,7 @@ describe('POST …/replay', () => {
     const key = { 'idempotency-key': 'again' };
     const first = await test.ask(endpointId, { since: SINCE }, key).expect(202);
     expect(first.headers).not.toHaveProperty('idempotency-replayed');
-    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
-      { replayId: (first.body as ReplayRecord).replayId },
-      NEVER,
-    );
+    await test.work(first.body as ReplayRecord);
     const second = await test.ask(endpointId, { since: SINCE }, key).expect(202);
     expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true' });
     expect(second.body).toEqual(first.body);
@@ -232,22 +189,26 @@ describe('POST …/replay', () => {
     expect(new Set(besides.map(({ body }) => (body as ReplayRecord).replayId)).size).toBe(1);
   });
 
-  it.each([
-    [{}, [{ pointer: '/since', code: 'required' }]],
-    [{ since: '2026-02-30' }, [{ pointer: '/since', code: 'invalid_value' }]],
-    [{ since: SINCE, until: SINCE }, [{ pointer: '/until', code: 'invalid_value' }]],
-    [{ since: SINCE, types: ['ping'] }, [{ pointer: '/types/0', code: 'unsupported_event_type' }]],
-    [{ since: SINCE, types: [] }, [{ pointer: '/types', code: 'too_short' }]],
-    [{ since: SINCE, statuses: ['pending'] }, [{ pointer: '/statuses/0', code: 'invalid_value' }]],
-    [{ since: SINCE, endpointId: 'we_1' }, [{ pointer: '/endpointId', code: 'unknown_field' }]],
-  ])('refuses %j', async (body, errors) => {
-    const response = await test.ask(await test.endpoint(), body).expect(400);
-    expect(response.body).toMatchObject({ errors });
+  it('names what is wrong with a request', async () => {
+    const endpointId = await test.endpoint();
+    const errorsOf = async (body: object) =>
+      ((await test.ask(endpointId, body).expect(400)).body as { errors: object[] }).errors;
+    expect(await errorsOf({})).toMatchObject([{ pointer: '/since', code: 'required' }]);
+    const wrong = { since: '2026-02-30', types: ['ping'], statuses: ['pending'] };
+    expect(await errorsOf(wrong)).toMatchObject([
+      { pointer: '/since', code: 'invalid_value' },
+      { pointer: '/types/0', code: 'unsupported_event_type' },
+      { pointer: '/statuses/0', code: 'invalid_value' },
+    ]);
+    expect(await errorsOf({ since: SINCE, until: SINCE, types: [] })).toMatchObject([
+      { pointer: '/until', code: 'invalid_value' },
+      { pointer: '/types', code: 'too_short' },
+    ]);
   });
 
   it('finds no replay under another endpoint', async () => {
     const [mine, other] = [await test.endpoint(), await test.endpoint()];
-    const { replayId } = (await test.ask(mine, { since: SINCE }).expect(202)).body as ReplayRecord;
+    const { replayId } = await test.accepted(mine);
     for (const path of [
       `${other}/replays/${replayId}`,
       `${mine}/replays/nonsense`,
@@ -280,24 +241,19 @@ describe('The job of a replay', () => {
     await test.sending.stop();
     await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
     const endpointId = await test.endpoint();
-    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    const asked = await test.accepted(endpointId);
     let disabled: Promise<unknown> = Promise.resolve();
     const slow = slowToCommit(test.database.pool, () => {
       // Would be sent as soon as a worker reads the queue.
-      disabled = test.api
-        .request('patch', `/webhooks/${endpointId}`, WS, { enabled: false })
-        .expect(200)
-        .then();
+      disabled = test.enable(endpointId, false).then();
     });
-    await replayTask(slow, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    await test.work(asked, slow);
     await disabled;
     await eventually(async () => {
       await skipNext(test.database.pool);
       return (await test.sending.deliveries()).every(({ status: is }) => is === 'skipped');
     });
-    const { body } = await test.api
-      .request('patch', `/webhooks/${endpointId}`, WS, { enabled: true })
-      .expect(200);
+    const { body } = await test.enable(endpointId, true);
     expect(body).toMatchObject({ enabled: true, skippedDeliveries: 1 });
     test.sending = new TestService(test.database);
     test.sending.dispatch();
@@ -309,7 +265,7 @@ describe('The job of a replay', () => {
     await test.sending.stop();
     await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
     const endpointId = await test.endpoint();
-    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    const asked = await test.accepted(endpointId);
     const { pool } = test.database;
     const terms = { WEBHOOK_DELIVERIES_KEPT_DAYS: 1, WEBHOOK_EVENTS_KEPT_DAYS: 1, TEST_DATA_KEPT_DAYS: 1 };
     const [, events] = webhookRetentions(pool, terms);
@@ -317,7 +273,7 @@ describe('The job of a replay', () => {
     const slow = slowToCommit(pool, async () => {
       ({ removed } = await events!.forget(Date.now(), NEVER, async () => undefined));
     });
-    await replayTask(slow, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    await test.work(asked, slow);
     expect(removed).toBe(0);
     const { rowCount } = await pool.query(
       'select from webhooks.delivery join webhooks.public_event using (event_id)',
@@ -333,26 +289,21 @@ describe('The job of a replay', () => {
       endpointId,
       Number.MAX_SAFE_INTEGER,
     ]);
-    const asked = (await test.ask(endpointId, { since: SINCE, dryRun: true }).expect(202))
-      .body as ReplayRecord;
-    const work = () =>
-      replayTask(test.database.pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
-    await work();
+    const asked = await test.accepted(endpointId, { dryRun: true });
+    await test.work(asked);
     expect(await test.find(asked)).toMatchObject({ state: 'queued', events: 0 });
     await test.sending.skip();
     // The rescue of stalled replays adds the job again.
-    await work();
+    await test.work(asked);
     expect(await test.find(asked)).toMatchObject({ state: 'finished', events: 1 });
   });
 
   it('sends each event once, however often its job runs and in however many workers', async () => {
     for (let n = 0; n < 20; n += 1) await test.api.happen(WS, reading(randomUUID()).completed());
     const endpointId = await test.endpoint();
-    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
-    const task = replayTask(test.database.pool, { now: () => Date.now() });
-    const once = () => task.handle({ replayId: asked.replayId }, NEVER);
-    await Promise.all([once(), once(), once()]);
-    await once();
+    const asked = await test.accepted(endpointId);
+    await Promise.all([1, 2, 3].map(() => test.work(asked)));
+    await test.work(asked);
     await test.settled();
     expect(test.arrivals()).toHaveLength(20);
     expect(await test.find(asked)).toMatchObject({ events: 20 });
@@ -361,7 +312,7 @@ describe('The job of a replay', () => {
   it('resumes when its worker was killed', async () => {
     const endpointId = await test.endpoint();
     const before = Date.now();
-    await test.ask(endpointId, { since: SINCE }).expect(202);
+    await test.accepted(endpointId);
     const jobs = async () =>
       (
         await test.database.pool.query(
@@ -381,12 +332,12 @@ describe('The job of a replay', () => {
     await test.api.happen(WS, reading(randomUUID()).completed());
     const endpoint = { url: test.receiver.url, modes: ['live', 'test'] };
     const { endpointId } = await test.api.createEndpoint(WS, endpoint);
-    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    const asked = await test.accepted(endpointId);
     await test.database.pool.query(`update webhooks.endpoint set modes = '{test}' where endpoint_id = $1`, [
       endpointId,
     ]);
     const { pool } = test.database;
-    await replayTask(pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, NEVER);
+    await test.work(asked);
     const { rows } = await pool.query('select state, events from webhooks.replay');
     expect(rows).toMatchObject([{ state: 'stopped', events: 0 }]);
     expect(await test.sending.deliveries()).toEqual([]);
@@ -395,12 +346,9 @@ describe('The job of a replay', () => {
   it('stops when the endpoint is disabled, and does not start while it is', async () => {
     await test.api.happen(WS, reading(randomUUID()).completed());
     const endpointId = await test.endpoint();
-    const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
-    await test.api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
-    await replayTask(test.database.pool, { now: () => Date.now() }).handle(
-      { replayId: asked.replayId },
-      NEVER,
-    );
+    const asked = await test.accepted(endpointId);
+    await test.enable(endpointId, false);
+    await test.work(asked);
     expect(await test.find(asked)).toMatchObject({ state: 'stopped', events: 0 });
     const refused = await test.ask(endpointId, { since: SINCE }).expect(412);
     expect(refused.body).toMatchObject({ code: 'precondition_failed' });

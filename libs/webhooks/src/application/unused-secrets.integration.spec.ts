@@ -1,15 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { testDatabase } from '../../test/postgres.js';
 import { TestService, wipe } from '../../test/service.js';
 import { destroyUnused } from './unused-secrets.js';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
-
+const database = testDatabase();
 const HOUR = 3_600_000;
 const URL = 'http://127.0.0.1:8080/hook';
 let service: TestService;
@@ -27,14 +22,6 @@ const log = { warn: (told: object) => void warnings.push(told) };
 const cleanUp = (later: number): Promise<number> =>
   destroyUnused({ pool: database.pool, streams: service.streams, log }, Date.now() + later, untilStopped);
 
-/** Calls back before each read of a stream. */
-const onRead = (told: (stream: string) => void): void => {
-  const read = service.store.read.bind(service.store);
-  service.store.read = (...asked) => {
-    told(asked[0]);
-    return read(...asked);
-  };
-};
 describe('The clean-up of secrets', () => {
   it('destroys a secret once its overlap has ended, and never one that signs', async () => {
     service.follow();
@@ -52,24 +39,6 @@ describe('The clean-up of secrets', () => {
     expect(await left()).toBe(1);
   });
 
-  it('finds unused secrets behind any number of older ones that sign', async () => {
-    const { endpointId } = await service.create(URL);
-    await database.pool.query(
-      `with signing as (
-         insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
-         select gen_random_uuid(), 'we_' || n, 'ws_1', '', '', now() - interval '1 day' from generate_series(1, 600) n
-         returning secret_ref, endpoint_id
-       )
-       insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
-       select endpoint_id, 'ws_1', $1, '{reading.completed}',
-              jsonb_build_array(jsonb_build_object('ref', secret_ref, 'validUntil', null)), 0, now(), now()
-       from signing`,
-      [URL],
-    );
-    await service.rotate(endpointId, 0);
-    expect(await cleanUp(1.5 * HOUR)).toBe(1);
-  });
-
   it('destroys the secret of a request that failed before its event, but not at once', async () => {
     const secret = service.vault.generate('we_never', {});
     const at = new Date().toISOString();
@@ -83,18 +52,6 @@ describe('The clean-up of secrets', () => {
     const { endpointId } = await service.create(URL);
     await service.rotate(endpointId, 0);
     expect(await cleanUp(1.5 * HOUR)).toBe(1);
-    expect(await left()).toBe(1);
-  });
-
-  it('reads the stream of an endpoint once, however many of its secrets and headers are unused', async () => {
-    const { endpointId } = await service.create(URL, { headers: { 'x-tenant': 'eu' } });
-    for (let rotation = 0; rotation < 3; rotation += 1) await service.rotate(endpointId, 0);
-    const unnamed = { endpointId, workspaceId: 'ws_1', at: new Date().toISOString() };
-    await service.headers.store({ 'x-tenant': 'us' }, unnamed);
-    const read: string[] = [];
-    onRead((stream) => read.push(stream));
-    expect(await cleanUp(1.5 * HOUR)).toBe(4);
-    expect(read).toEqual([`webhookEndpoint-${endpointId}`]);
     expect(await left()).toBe(1);
   });
 

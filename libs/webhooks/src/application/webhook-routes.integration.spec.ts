@@ -21,16 +21,6 @@ describe('GET /api/v1/webhooks', () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it('refuses a cursor that is not its own', async () => {
-    for (const description of ['a', 'b']) await test.created({ url, description });
-    const { nextCursor } = (await test.get('?limit=1')).body as { nextCursor: string };
-    await test.get(`?cursor=${nextCursor}`, 'ws_other').expect(400);
-    await test.get('?cursor=nonsense').expect(400);
-    await test.get('?cursor=').expect(400);
-    await test.get('?limit=0').expect(400);
-    await test.get('?limit=101').expect(400);
-  });
-
   it('shows nothing of another workspace', async () => {
     await test.created();
     expect((await test.get('', 'ws_other')).body).toEqual({ data: [], nextCursor: null });
@@ -109,6 +99,27 @@ describe('POST /api/v1/webhooks', () => {
     ['validation_failed', { url, description: 5 }, [{ pointer: '/description', code: 'invalid_type' }]],
     [
       'validation_failed',
+      { url, description: 'x'.repeat(501) },
+      [{ pointer: '/description', code: 'too_long' }],
+    ],
+    ['validation_failed', { url, modes: [] }, [{ pointer: '/modes', code: 'too_short' }]],
+    ['validation_failed', { url, modes: ['prod'] }, [{ pointer: '/modes/0', code: 'invalid_value' }]],
+    [
+      'validation_failed',
+      { url, notices: ['batch.ended', 5] },
+      [{ pointer: '/notices/1', code: 'invalid_value' }],
+    ],
+    [
+      'validation_failed',
+      { url, headers: { Host: 'x', 'x-a': 'a\nb: c' }, maxPerSecond: 1_001 },
+      [
+        { pointer: '/headers/Host', code: 'reserved_name' },
+        { pointer: '/headers/x-a', code: 'invalid_value' },
+        { pointer: '/maxPerSecond', code: 'invalid_value' },
+      ],
+    ],
+    [
+      'validation_failed',
       { url, workspaceId: 'ws_other' },
       [{ pointer: '/workspaceId', code: 'unknown_field' }],
     ],
@@ -120,11 +131,6 @@ describe('POST /api/v1/webhooks', () => {
   ])('answers with %s to %j', async (code, body, errors) => {
     const response = await test.post('', body).expect(400);
     expect(response.body).toMatchObject({ code, errors });
-  });
-
-  it('refuses a description of more than 500 characters', async () => {
-    const { body } = await test.post('', { url, description: 'x'.repeat(501) }).expect(400);
-    expect(body).toMatchObject({ errors: [{ pointer: '/description', code: 'too_long' }] });
   });
 
   it('is not asked what its name leads to, so that nobody lists the names of the inside', async () => {
@@ -185,7 +191,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     [{ signingSecret: 'whsec_mine' }, 'validation_failed'],
     [{ url: null }, 'invalid_webhook_url'],
     [{ url: 'https://127.0.0.1/' }, 'webhook_url_blocked'],
-    [{ events: [] }, 'validation_failed'],
+    [{ events: [], headers: ['x-a'], notices: null, maxPerSecond: 1.5 }, 'validation_failed'],
     [{ enabled: null }, 'validation_failed'],
   ])('refuses %j', async (body, code) => {
     const { endpointId } = await test.created();
@@ -216,17 +222,6 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       skippedDeliveries: 1,
     });
-  });
-
-  it('resets the failures of an endpoint that moves to another URL', async () => {
-    const { endpointId } = await test.created();
-    await test.database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
-      endpointId,
-    ]);
-    expect((await test.get(`/${endpointId}`)).body).toMatchObject({ health: { state: 'failing' } });
-    const well = { health: { state: 'ok', consecutiveFailures: 0, failingSince: null } };
-    expect((await test.patch(endpointId, { url: `${url}/moved` }).expect(200)).body).toMatchObject(well);
-    expect((await test.get(`/${endpointId}`)).body).toMatchObject(well);
   });
 
   it('changes only the revision that the caller has seen, with If-Match', async () => {
@@ -290,18 +285,7 @@ describe('POST …/redeliver', () => {
     const again = (await test.post(`/${endpointId}/deliveries/${tried.deliveryId}/redeliver`).expect(202))
       .body as typeof tried;
     expect(again).toMatchObject({ redelivery: true, test: true });
-    const first = (await test.get(`/${endpointId}/deliveries?limit=1`).expect(200)).body as {
-      data: { deliveryId: string }[];
-      nextCursor: string;
-    };
-    const second = (await test.get(`/${endpointId}/deliveries?limit=1&cursor=${first.nextCursor}`))
-      .body as typeof first;
-    expect([...first.data, ...second.data].map(({ deliveryId }) => deliveryId)).toEqual([
-      again.deliveryId,
-      tried.deliveryId,
-    ]);
     await test.post(`/${endpointId}/test`, { type: 'ping' }).expect(400);
-    await test.get(`?cursor=${first.nextCursor}`).expect(400);
   });
 });
 

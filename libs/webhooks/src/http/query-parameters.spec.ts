@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
-import type { Problem } from '#platform/http/problem.js';
-import { readChoice, readModes } from './query-parameters.js';
+import { readModes } from './query-parameters.js';
 
 const bearer = (sees: readonly Mode[]) => ({ authMode: 'bearer', sees }) as const;
 
@@ -17,17 +16,4 @@ it('lists its own mode to a key, which may not ask', () => {
   const key = { authMode: 'apiKey', sees: ['test'] } as const;
   expect(readModes(undefined, key)).toEqual(['test']);
   expect(() => readModes('false', key)).toThrow();
-});
-
-it('says that a choice may name several of the allowed values', () => {
-  expect(readChoice('status', 'b,a', ['a', 'b', 'c'])).toEqual(['a', 'b']);
-  let refusal: unknown;
-  try {
-    readChoice('status', 'a,x', ['a', 'b']);
-  } catch (error) {
-    refusal = error;
-  }
-  expect((refusal as Problem).options.errors).toEqual([
-    { pointer: '?status', code: 'invalid_value', detail: 'must be one or more of a, b' },
-  ]);
 });

@@ -37,26 +37,6 @@ describe('The fan-out', () => {
     ]);
   });
 
-  it('wakes the workers only when it has added a delivery', async () => {
-    const client = await test.database.pool.connect();
-    const woken: string[] = [];
-    client.on('notification', ({ channel }) => woken.push(channel));
-    const heard = async (): Promise<number> => {
-      // Notifications come before the answer.
-      await client.query('select');
-      return woken.splice(0).length;
-    };
-    try {
-      await client.query('listen webhooks_due');
-      await test.handle(reading(randomUUID()).completed());
-      expect(await heard()).toBe(0);
-      await test.handle(A.created(), reading(randomUUID()).completed());
-      expect(await heard()).toBe(1);
-    } finally {
-      client.release(true);
-    }
-  });
-
   it('sends an event only to the endpoints created before it in the log', async () => {
     const [before, after] = [randomUUID(), randomUUID()];
     await test.handle(reading(before).completed(), A.created(), reading(after).completed());
@@ -137,19 +117,6 @@ describe('The fan-out', () => {
     const id = randomUUID();
     const keys = failure(id).map((event) => consumer.keyOf!(event));
     expect(new Set(keys)).toEqual(new Set([id]));
-  });
-
-  it('numbers the events of a reading from 1 without a gap', async () => {
-    const [one, two] = [randomUUID(), randomUUID()];
-    await test.handle(A.created(), reading(one).delayed(), reading(two).completed());
-    await test.handle(reading(one).completed(), reading(one).published(), reading(two).published());
-    const numbered = await test.rows<{ reading_id: string; sequences: number[] }>(
-      'select reading_id, array_agg(sequence order by occurred_at, sequence) as sequences from webhooks.public_event group by 1',
-    );
-    expect(Object.fromEntries(numbered.map(({ reading_id, sequences }) => [reading_id, sequences]))).toEqual({
-      [one]: [1, 2, 3],
-      [two]: [1, 2],
-    });
   });
 
   it('writes the body byte for byte as documented', async () => {
@@ -241,18 +208,6 @@ describe('The fan-out', () => {
     ]);
   });
 
-  it('makes a delivery wait as long as the earlier one it must follow', async () => {
-    const id = randomUUID();
-    await test.handle(A.created(), reading(id).completed());
-    await test.database.pool.query(`update webhooks.delivery set due_at = '2026-04-04T12:00:00Z'`);
-    await test.handle(reading(id).published());
-    const due = await test.rows<{ due_at: Date }>('select due_at from webhooks.delivery order by sequence');
-    expect(due.map(({ due_at }) => due_at.toISOString())).toEqual([
-      '2026-04-04T12:00:00.000Z',
-      '2026-04-04T12:00:00.000Z',
-    ]);
-  });
-
   it('makes no delivery wait for a redelivery, which is outside the order', async () => {
     const id = randomUUID();
     await test.handle(A.created(), reading(id).completed());
@@ -274,21 +229,6 @@ describe('The fan-out', () => {
 });
 
 describe('An endpoint in the fan-out', () => {
-  it('records deliveries to a disabled endpoint as skipped, and sends none of them once it is enabled', async () => {
-    const [before, during, after] = [randomUUID(), randomUUID(), randomUUID()];
-    await test.handle(A.created(), reading(before).completed(), A.disabled(1), reading(during).completed());
-    await test.handle(A.enabled(2), reading(after).completed());
-    await skipNext(test.database.pool);
-    const status = Object.fromEntries(
-      (
-        await test.rows<{ reading_id: string; status: string }>(
-          `select reading_id, status from ${ALL_DELIVERIES} join webhooks.public_event using (event_id)`,
-        )
-      ).map(({ reading_id, status }) => [reading_id, status]),
-    );
-    expect(status).toEqual({ [before]: 'skipped', [during]: 'skipped', [after]: 'pending' });
-  });
-
   it('resets the failures of an endpoint that is enabled again', async () => {
     await test.handle(A.created(), A.disabled(1));
     await test.database.pool.query(`insert into webhooks.endpoint_health values ('we_a', 12, now(), now())`);
@@ -375,11 +315,6 @@ describe('A notice', () => {
     );
     expect(feed).toEqual([{ type: 'reading.completed', position: String(completed.position) }]);
   });
-
-  it('is recorded as skipped for a disabled endpoint', async () => {
-    await test.handle(asked('we_a'), endpoint('we_a').disabled(1), batchEnded(randomUUID()));
-    expect(await told()).toEqual([{ endpoint_id: 'we_a', status: 'skipped' }]);
-  });
 });
 
 describe('The failure of a reading', () => {
@@ -460,19 +395,4 @@ describe('The failure of a reading', () => {
       },
     });
   });
-});
-
-it('The id of a delivery begins with the milliseconds of its event, and is the same each time for an endpoint and event', async () => {
-  const AT = '2026-11-27T12:34:56.789Z';
-  const idOf = async (endpointId: string, eventId: string): Promise<string> =>
-    (
-      await test.rows<{ id: string }>(
-        `select webhooks.delivery_id('${endpointId}', '${eventId}', '${AT}') as id`,
-      )
-    )[0]!.id;
-  const id = await idOf('we_1', 'evt_1');
-  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
-  expect(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(Date.parse(AT));
-  expect(await idOf('we_1', 'evt_1')).toBe(id);
-  expect(new Set([id, await idOf('we_2', 'evt_1'), await idOf('we_1', 'evt_2')]).size).toBe(3);
 });

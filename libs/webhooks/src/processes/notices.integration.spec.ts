@@ -200,21 +200,6 @@ describe('A notice', () => {
     expect(await test.rows('select from webhooks.notice')).toHaveLength(1);
   });
 
-  it('is not lost when a worker is killed before it commits', async () => {
-    await test.handle(asking('we_told'), endpoint('we_bad').created());
-    await failing('we_bad', NOW - 2 * HOUR);
-    // What a kill does to a transaction: the database rolls it back.
-    await test.database.pool.query(
-      `create function pg_temp_fail() returns trigger language plpgsql as $$ begin raise exception 'killed'; end $$;
-       create trigger killed before insert on webhooks.delivery execute function pg_temp_fail()`,
-    );
-    await expect(round()).rejects.toThrow('killed');
-    await test.database.pool.query('drop function pg_temp_fail cascade');
-    expect(await test.rows('select from webhooks.notice')).toEqual([]);
-    await round();
-    expect(await told()).toHaveLength(1);
-  });
-
   it('comes although another look fails', async () => {
     await test.handle(asking('we_told'), endpoint('we_bad').created());
     await failing('we_bad', NOW - 2 * HOUR);

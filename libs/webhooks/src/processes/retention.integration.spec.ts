@@ -52,19 +52,6 @@ describe('Retention', () => {
       expect(await test.rows(`select from webhooks.${table}`)).toEqual([]);
   });
 
-  it('says what is due', async () => {
-    await test.handle(subscriber(), reading(randomUUID()).completed(), reading(randomUUID()).completed());
-    const [, events] = webhookRetentions(test.database.pool, TERMS);
-    const status = await retentionStatus(test.database.pool, events!, AFTER(403));
-    expect(status).toMatchObject({
-      kind: 'events',
-      days: 400,
-      oldest: '2026-04-04T09:30:00.000Z',
-      due: { rows: 2, partitions: null },
-      lagDays: 3,
-    });
-  });
-
   it('deletes more than one step holds, also from several processes at once', async () => {
     const many = Array.from({ length: 1_100 }, () => reading(randomUUID()).completed());
     await test.handle(...many, reading(randomUUID()).completed({ at: HAPPENED + DAY_MS }));
@@ -179,14 +166,6 @@ describe('Settled deliveries', () => {
     expect(await round(NOW)).toMatchObject({ removed: MANY });
     expect(await days()).toEqual(['05-20']);
   });
-
-  it('Rounds at the same time delete each week once', async () => {
-    await settled('2026-04-08T00:00:00Z');
-    await settled('2024-01-01T00:00:00Z', MANY);
-    await Promise.all([round(NOW), round(NOW), round(NOW)]);
-    expect(await days()).toEqual([]);
-    expect(await status(NOW)).toMatchObject({ lastRun: { removedInAll: MANY } });
-  });
 });
 
 describe('Partitions', () => {
@@ -218,13 +197,6 @@ describe('Partitions', () => {
   };
 
   describe('The partitions of settled deliveries', () => {
-    it('exist for this week and the next four', async () => {
-      const { rows } = await test.database.pool.query(
-        `select inhrelid::regclass::text from pg_inherits where inhparent = 'webhooks.settled_delivery'::regclass`,
-      );
-      expect(rows).toHaveLength(6);
-    });
-
     it('are weeks from Monday to Sunday in UTC, whatever the session says; the net takes the rest', async () => {
       const client = await test.database.pool.connect();
       await client.query(`set timezone = 'Pacific/Auckland'`);

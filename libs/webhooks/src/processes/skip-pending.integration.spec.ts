@@ -1,41 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { dispatching } from '../../test/dispatching.js';
 import { reading, testReading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
-import { Receiver, eventually, status } from '../../test/receiver.js';
-import { TestService, wipe } from '../../test/service.js';
+import { eventually, status } from '../../test/receiver.js';
+import { TestService } from '../../test/service.js';
 import type { EndpointChanges } from '../domain/webhook-endpoint.decider.js';
 import { DeliveryRows } from '../read-models/deliveries.js';
 import { skipNext } from './skip-pending.js';
 import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
-
 /** More than are skipped at once. */
 const MANY = 12_000;
-let service: TestService;
-let receiver: Receiver;
+const test = dispatching();
 let rows: DeliveryRows;
-beforeEach(async () => {
-  await wipe(database);
-  receiver = await Receiver.start();
-  service = new TestService(database);
-  service.follow();
-  service.dispatch();
-  rows = new DeliveryRows(database.pool);
-});
-afterEach(async () => {
-  await service.stop();
-  await receiver.stop();
+beforeEach(() => {
+  test.service = new TestService(test.database);
+  test.service.follow();
+  test.service.dispatch();
+  rows = new DeliveryRows(test.database.pool);
 });
 
 const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =>
-  database.pool.query(
+  test.database.pool.query(
     `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                     due_at, created_at)
      select gen_random_uuid(), $1, $2, 'evt_' || n, gen_random_uuid(), 1, 'pending', now() + interval '1 day', now()
@@ -43,9 +30,9 @@ const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =
     [endpointId, workspaceId],
   );
 const count = async (status: string): Promise<number> =>
-  (await database.pool.query(`select from ${ALL_DELIVERIES} where status = $1`, [status])).rowCount ?? 0;
+  (await test.database.pool.query(`select from ${ALL_DELIVERIES} where status = $1`, [status])).rowCount ?? 0;
 const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'ws_1') =>
-  service.streams.execute(
+  test.service.streams.execute(
     endpointId,
     { type: 'ChangeEndpoint', sees: ['live'], changes, ifRevision: null },
     { workspaceId, by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
@@ -53,51 +40,51 @@ const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'w
 const change = (endpointId: string, enabled: boolean, workspaceId?: string) =>
   changeTo(endpointId, { enabled }, workspaceId);
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
-  (await service.rows.find(endpointId))?.record.enabled;
+  (await test.service.rows.find(endpointId))?.record.enabled;
 
 describe('An endpoint with thousands of pending deliveries that is disabled', () => {
   it('does not delay deliveries to others: a worker skips them in batches', async () => {
-    const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
-    await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url, { workspaceId: 'ws_big' });
+    await test.service.create(test.receiver.url);
     await addPending(endpointId, 'ws_big');
     await change(endpointId, false, 'ws_big');
-    await service.happen(reading(randomUUID()).completed());
-    await eventually(() => receiver.received.length === 1);
+    await test.service.happen(reading(randomUUID()).completed());
+    await eventually(() => test.receiver.received.length === 1);
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
-    await skipNext(database.pool);
+    await skipNext(test.database.pool);
     const skipped = await count('skipped');
     expect(skipped).toBeGreaterThan(0);
     expect(skipped).toBeLessThan(MANY);
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
-    await service.skip();
+    await test.service.skip();
     expect(await count('skipped')).toBe(MANY);
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
   });
 
   it('gets none of them once it is enabled again, and every later event', async () => {
-    const { endpointId } = await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await addPending(endpointId, 'ws_1');
     await change(endpointId, false);
     await eventually(async () => (await isEnabled(endpointId)) === false);
     await change(endpointId, true);
     await eventually(async () => (await isEnabled(endpointId)) === true);
-    await database.pool.query(`update webhooks.delivery set due_at = now() where status = 'pending'`);
-    await service.happen(reading(randomUUID()).completed());
+    await test.database.pool.query(`update webhooks.delivery set due_at = now() where status = 'pending'`);
+    await test.service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await count('skipped')) + (await count('pending')) === MANY + 1);
-    await service.idle();
+    await test.service.idle();
     // The new delivery waits until the old ones are gone.
-    expect(receiver.received).toEqual([]);
-    await service.skip();
-    await eventually(() => receiver.received.length === 1);
+    expect(test.receiver.received).toEqual([]);
+    await test.service.skip();
+    await eventually(() => test.receiver.received.length === 1);
     await eventually(async () => (await count('succeeded')) === 1);
     expect(await count('skipped')).toBe(MANY);
   });
 
   it('has each attempt that failed meanwhile in its history: none is left behind in the queue', async () => {
-    const { endpointId } = await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await addPending(endpointId, 'ws_1');
     // As outcomes are recorded, each in a transaction of its own.
-    const failing = database.pool.query(`
+    const failing = test.database.pool.query(`
       do $$
       declare id uuid;
       begin
@@ -111,35 +98,27 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
       end $$`);
     await change(endpointId, false);
     await eventually(async () => (await isEnabled(endpointId)) === false);
-    await service.skip();
+    await test.service.skip();
     await failing;
-    const orphans = await database.pool.query(
+    const orphans = await test.database.pool.query(
       'select from webhooks.attempt where delivery_id not in (select delivery_id from webhooks.delivery)',
     );
     expect([await count('skipped'), orphans.rowCount]).toEqual([MANY, 0]);
-    const untold = await database.pool.query(
+    const untold = await test.database.pool.query(
       'select from webhooks.settled_delivery where attempts <> (started_at is not null)::int',
     );
     expect(untold.rowCount).toBe(0);
-  });
-
-  it('is not noted when nothing of it waits, so that it is sent to at once when enabled again', async () => {
-    const { endpointId } = await service.create(receiver.url);
-    await change(endpointId, false);
-    await eventually(async () => (await isEnabled(endpointId)) === false);
-    const noted = await database.pool.query('select from webhooks.skipping');
-    expect(noted.rowCount).toBe(0);
   });
 });
 
 describe('A live endpoint that is disabled', () => {
   it('is sent no trial that waits, though that is about a test reading', async () => {
-    const { endpointId } = await service.create(receiver.url);
-    await service.happen(testReading(randomUUID()).completed());
+    const { endpointId } = await test.service.create(test.receiver.url);
+    await test.service.happen(testReading(randomUUID()).completed());
     await eventually(
-      async () => (await database.pool.query('select from webhooks.public_event')).rowCount === 1,
+      async () => (await test.database.pool.query('select from webhooks.public_event')).rowCount === 1,
     );
-    await database.pool.query(
+    await test.database.pool.query(
       `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                       test, created_at)
        select gen_random_uuid(), $1, workspace_id, event_id, gen_random_uuid(), 1, 'pending', now() + interval '1 day', true, now()
@@ -148,23 +127,23 @@ describe('A live endpoint that is disabled', () => {
     );
     await change(endpointId, false);
     await eventually(async () => (await isEnabled(endpointId)) === false);
-    await service.skip();
+    await test.service.skip();
     expect([await count('skipped'), await count('pending')]).toEqual([1, 0]);
   });
 });
 
 describe('An endpoint that no longer receives live events', () => {
   it('is sent none of those that wait, and still those of its other mode', async () => {
-    receiver.answer = status(503, { 'retry-after': '3600' });
-    const { endpointId } = await service.create(receiver.url, { modes: ['live', 'test'] });
-    await service.happen(reading(randomUUID()).completed(), testReading(randomUUID()).completed());
-    await eventually(() => receiver.received.length === 2);
+    test.receiver.answer = status(503, { 'retry-after': '3600' });
+    const { endpointId } = await test.service.create(test.receiver.url, { modes: ['live', 'test'] });
+    await test.service.happen(reading(randomUUID()).completed(), testReading(randomUUID()).completed());
+    await eventually(() => test.receiver.received.length === 2);
     await changeTo(endpointId, { modes: ['test'] });
     await eventually(
-      async () => (await service.rows.find(endpointId))?.record.modes.includes('live') === false,
+      async () => (await test.service.rows.find(endpointId))?.record.modes.includes('live') === false,
     );
-    await service.skip();
-    const { rows: left } = await database.pool.query(
+    await test.service.skip();
+    const { rows: left } = await test.database.pool.query(
       `select livemode, status from ${ALL_DELIVERIES} join webhooks.public_event using (event_id) order by livemode`,
     );
     expect(left).toEqual([

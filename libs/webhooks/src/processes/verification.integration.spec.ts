@@ -1,63 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { requestedBy } from '#event-sourcing/core/request-context.js';
+import { dispatching } from '../../test/dispatching.js';
 import { reading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 import { Receiver, eventually, status } from '../../test/receiver.js';
-import { TestService, wipe } from '../../test/service.js';
+import type { TestService } from '../../test/service.js';
 import { resolveHost, openSender } from './dispatch/sender.js';
 import { FindVerification } from '../contracts/endpoints.js';
 import { FindVerificationHandler, probeDue } from './verification.js';
 import type { WebhookEndpointCommand } from '../domain/webhook-endpoint.decider.js';
 import { serviceSignature } from '../domain/signed-headers.js';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
-
-let service: TestService;
-let receiver: Receiver;
+const test = dispatching();
 let now: number;
-beforeEach(async () => {
-  await wipe(database);
+beforeEach(() => {
   now = Date.now();
-  receiver = await Receiver.start();
-  service = new TestService(database, {
-    settings: { WEBHOOK_VERIFY_ENDPOINTS: '1', WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50' },
-    clock: { now: () => now },
-  }).start();
-});
-afterEach(async () => {
-  await service.stop();
-  await receiver.stop();
+  const settings = { WEBHOOK_VERIFY_ENDPOINTS: '1', WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50' };
+  test.start({ settings, clock: { now: () => now } });
 });
 
 /** One round of probes, by this many workers at once. */
 const probe = async (workers = 1, settings: Partial<TestService['config']> = {}): Promise<void> => {
-  const { clock, vault, headers, streams } = service;
-  const config = { ...service.config, ...settings };
+  const { clock, vault, headers, streams } = test.service;
+  const config = { ...test.service.config, ...settings };
   const log = { info: () => undefined, warn: () => undefined };
   const open = () => openSender({ config, resolve: resolveHost, clock, log });
-  const parts = { pool: database.pool, clock, config, vault, headers, streams, openSender: open, log };
+  const parts = { pool: test.database.pool, clock, config, vault, headers, streams, openSender: open, log };
   await Promise.all(Array.from({ length: workers }, () => probeDue(parts, open())));
 };
-const state = async (endpointId: string) => (await service.rows.find(endpointId))?.record.health.state;
+const state = async (endpointId: string) => (await test.service.rows.find(endpointId))?.record.health.state;
 const arrives = (type: string) =>
-  receiver.received.filter(({ headers }) => headers['x-service-event'] === type);
+  test.receiver.received.filter(({ headers }) => headers['x-service-event'] === type);
 const probes = () =>
-  receiver.received.filter(({ headers }) => headers['x-service-notice'] === 'endpoint.verification');
+  test.receiver.received.filter(({ headers }) => headers['x-service-notice'] === 'endpoint.verification');
 
 describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
   it('gets its events only after it answered a signed probe with 2xx', async () => {
-    const { endpointId, signingSecret, health } = await service.create(receiver.url);
+    const { endpointId, signingSecret, health } = await test.service.create(test.receiver.url);
     expect(health.state).toBe('unverified');
     await eventually(async () => (await state(endpointId)) === 'unverified');
-    await service.happen(reading(randomUUID()).completed({ at: now }));
-    await eventually(async () => (await service.deliveries()).length === 1);
-    await service.idle();
-    expect(receiver.received).toEqual([]);
+    await test.service.happen(reading(randomUUID()).completed({ at: now }));
+    await eventually(async () => (await test.service.deliveries()).length === 1);
+    await test.service.idle();
+    expect(test.receiver.received).toEqual([]);
     await probe();
     const [asked] = probes();
     expect(JSON.parse(asked!.body.toString())).toMatchObject({ type: 'endpoint.verification', endpointId });
@@ -75,13 +60,13 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
   });
 
   it('is probed again with the same bytes, after a minute at least, and is disabled in the end', async () => {
-    receiver.answer = status(404);
-    const { endpointId } = await service.create(receiver.url);
+    test.receiver.answer = status(404);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     await probe();
     await probe();
     expect(probes()).toHaveLength(1);
-    const verification = new FindVerificationHandler(database.pool);
+    const verification = new FindVerificationHandler(test.database.pool);
     expect(await verification.execute(new FindVerification(endpointId))).toEqual({
       askedAt: expect.any(String),
       attempts: 1,
@@ -102,32 +87,32 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
   });
 
   it('is not probed again while a receiver takes as long as an attempt may', async () => {
-    receiver.answer = () => undefined;
-    const { endpointId } = await service.create(receiver.url);
+    test.receiver.answer = () => undefined;
+    const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     const settings = { WEBHOOK_ATTEMPT_TIMEOUT_MS: 120_000 };
     const first = probe(1, settings);
     await eventually(() => probes().length === 1);
     now += 119_000;
-    receiver.answer = status(204);
+    test.receiver.answer = status(204);
     await probe(1, settings);
     expect(probes()).toHaveLength(1);
     now += 11_000;
     await probe(1, settings);
     expect(probes()).toHaveLength(2);
-    await receiver.stop();
+    await test.receiver.stop();
     await first;
-    receiver = await Receiver.start();
+    test.receiver = await Receiver.start();
   });
 
   it('is not disabled by a proxy of ours that is down', async () => {
-    const { endpointId } = await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     for (let round = 0; round < 5; round += 1) {
       await probe(1, { WEBHOOK_PROXY_URL: 'http://127.0.0.1:1' });
       now += 60_000;
     }
-    const { rows } = await database.pool.query('select attempts, last_error from webhooks.verification');
+    const { rows } = await test.database.pool.query('select attempts, last_error from webhooks.verification');
     expect(rows).toEqual([{ attempts: 0, last_error: 'proxy_failed' }]);
     await probe();
     expect(probes()[0]!.headers).toMatchObject({ 'x-service-attempt': '1' });
@@ -135,42 +120,44 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
   });
 
   it('is probed once by several workers', async () => {
-    const { endpointId } = await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     await probe(4);
     expect(probes()).toHaveLength(1);
   });
 
   it('is probed once a minute for its host, whether deleted and made again, moved, or one of several', async () => {
-    receiver.answer = status(500);
+    test.receiver.answer = status(500);
     const waits = async (endpointId: string) =>
       eventually(async () => (await state(endpointId)) === 'unverified');
-    const first = await service.create(receiver.url);
+    const first = await test.service.create(test.receiver.url);
     await waits(first.endpointId);
     await probe();
-    await service.delete(first.endpointId);
-    const second = await service.create(`${receiver.url}/old`);
+    await test.service.delete(first.endpointId);
+    const second = await test.service.create(`${test.receiver.url}/old`);
     const moved: WebhookEndpointCommand = {
       type: 'ChangeEndpoint',
       sees: ['live'],
-      changes: { url: `${receiver.url}/2`, verified: false },
+      changes: { url: `${test.receiver.url}/2`, verified: false },
       ifRevision: null,
     };
-    await service.streams.execute(second.endpointId, moved, {
+    await test.service.streams.execute(second.endpointId, moved, {
       by: requestedBy('apiKey:test', 'req_moved'),
       workspaceId: 'ws_1',
     });
     await eventually(
-      async () => (await service.rows.find(second.endpointId))?.record.url === `${receiver.url}/2`,
+      async () => (await test.service.rows.find(second.endpointId))?.record.url === `${test.receiver.url}/2`,
     );
     now += 1;
-    const third = await service.create(`${receiver.url.replace('//127.0.0.1', '///0x7f000001.')}/3`);
+    const third = await test.service.create(
+      `${test.receiver.url.replace('//127.0.0.1', '///0x7f000001.')}/3`,
+    );
     await waits(second.endpointId);
     await waits(third.endpointId);
     now += 59_998;
     await probe(4);
     expect(probes().map(({ path }) => path)).toEqual(['/hook']);
-    const verification = new FindVerificationHandler(database.pool);
+    const verification = new FindVerificationHandler(test.database.pool);
     expect(await verification.execute(new FindVerification(third.endpointId))).toMatchObject({
       attempts: 0,
       nextProbeAt: new Date(now + 1).toISOString(),
@@ -184,17 +171,19 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
   });
 
   it('needs no probe when the workspace has used the host before; another workspace does', async () => {
-    const { endpointId } = await service.create(receiver.url);
+    const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     now += 1;
-    const second = await service.create(`${receiver.url}/2`);
+    const second = await test.service.create(`${test.receiver.url}/2`);
     expect(second.health.state).toBe('unverified');
     await eventually(async () => (await state(second.endpointId)) === 'unverified');
     await probe();
     await eventually(async () => (await state(endpointId)) === 'ok');
     await probe();
     await eventually(async () => (await state(second.endpointId)) === 'ok');
-    expect((await service.create(`${receiver.url}/3`)).health.state).toBe('ok');
-    expect((await service.create(receiver.url, { workspaceId: 'ws_2' })).health.state).toBe('unverified');
+    expect((await test.service.create(`${test.receiver.url}/3`)).health.state).toBe('ok');
+    expect((await test.service.create(test.receiver.url, { workspaceId: 'ws_2' })).health.state).toBe(
+      'unverified',
+    );
   });
 });

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase } from '../../test/postgres.js';
 import { wipe } from '../../test/service.js';
 import { QueueHealth } from './endpoints.js';
 import { WebhookMetrics } from '../webhook-metrics.js';
 import { ListWebhookEndpoints } from '../contracts/endpoints.js';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = testDatabase();
 
 describe('With a few deliveries', () => {
   const MINUTE = 60_000;
@@ -73,14 +69,6 @@ describe('With a few deliveries', () => {
       });
     });
 
-    it('count from the probe once it is due', async () => {
-      await add('we_dead', { failures: 12, probeAt: at(-3), due: [at(-600)] });
-      const { webhook_oldest_due_seconds: oldest, webhook_deliveries_due: due } = await gauges();
-      expect(due).toBe(1);
-      expect(oldest).toBeGreaterThanOrEqual(180);
-      expect(oldest).toBeLessThan(480);
-    });
-
     it('omit deliveries still to be skipped', async () => {
       await add('we_again', { due: [at(-600)] });
       await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, '{live}', now())`);
@@ -98,15 +86,6 @@ describe('With a few deliveries', () => {
 
   describe('The health of an endpoint', () => {
     const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
-
-    it('shows how long the oldest has been due, and its next attempt', async () => {
-      await add('we_late', { failures: 3, due: [at(-5), at(-2)] });
-      expect(await health('we_late')).toMatchObject({
-        pending: 2,
-        queueAgeSeconds: 300,
-        nextAttemptAt: at(-5),
-      });
-    });
 
     it('shows the probe as the next attempt while the endpoint keeps failing', async () => {
       await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600)] });

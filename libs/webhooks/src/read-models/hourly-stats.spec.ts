@@ -33,9 +33,4 @@ describe('A percentile', () => {
       ),
     );
   });
-
-  it('of sums is that of all attempts together', () => {
-    const [a, b] = [counted([5, 80, 90]), counted([400, 2_000])];
-    expect(percentile(addCounts(a, b), 0.5)).toBe(percentile(counted([5, 80, 90, 400, 2_000]), 0.5));
-  });
 });

@@ -5,14 +5,23 @@ import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading, testReading } from '../../../test/events.js';
-import { eventuallyBy } from '../../../test/passing-time.js';
-import { eventually, ok, status, type Received, Receiver } from '../../../test/receiver.js';
+import { eventually, ok, status, type Received, Receiver, eventuallyBy } from '../../../test/receiver.js';
 import { stripe } from '../../../test/stripe.js';
 import { TestService } from '../../../test/service.js';
 import { OutcomeLog } from './outcome-log.js';
 import { WorkspaceLeases } from './workspace-leases.js';
 
 const test = dispatching();
+
+/** A reading with an external id. */
+const referenced = async (): Promise<string> => {
+  const readingId = randomUUID();
+  await test.database.pool.query(
+    `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups) values ($1, 'ws_1', '', '{x}')`,
+    [readingId],
+  );
+  return readingId;
+};
 
 describe('The dispatcher', () => {
   it('sends each event once, signed so that both ecosystems verify it with the one secret', async () => {
@@ -51,12 +60,7 @@ describe('The dispatcher', () => {
     test.receiver.answer = (response, received, index) =>
       (index < 2 ? status(500) : ok)(response, received, index);
     await test.service.create(test.receiver.url);
-    const id = randomUUID();
-    await test.database.pool.query(
-      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups) values ($1, 'ws_1', '', '{x}')`,
-      [id],
-    );
-    await test.service.happen(reading(id).completed());
+    await test.service.happen(reading(await referenced()).completed());
     await test.settled(1);
     const bodies = test.receiver.received.map(({ body }) => body.toString());
     expect(bodies[1]).toBe(bodies[0]);
@@ -89,19 +93,6 @@ describe('The dispatcher', () => {
       { number: 2, status_code: 500, error: 'http_error' },
       { number: 3, status_code: 204, error: null },
     ]);
-  });
-
-  it('waits as long as Retry-After asks', async () => {
-    test.start();
-    test.receiver.answer = status(503, { 'retry-after': '3600' });
-    await test.service.create(test.receiver.url);
-    await test.service.happen(reading(randomUUID()).completed());
-    await eventually(async () => (await test.service.attempts()).length === 1);
-    const { rows } = await test.database.pool.query<{ seconds: string }>(
-      'select extract(epoch from due_at - (select started_at from webhooks.attempt)) as seconds from webhooks.delivery',
-    );
-    expect(Number(rows[0]!.seconds)).toBeGreaterThanOrEqual(3_600);
-    expect(Number(rows[0]!.seconds)).toBeLessThan(3_660);
   });
 
   it('also signs with the old secret until the overlap ends, by time alone', async () => {
@@ -209,15 +200,6 @@ describe('A worker', () => {
     test.start();
     await test.settled(1);
     expect(test.receiver.received).toHaveLength(2);
-  });
-
-  it('gives up a workspace whose failing endpoint has nothing to send', async () => {
-    test.start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' } });
-    test.receiver.answer = status(500);
-    await test.service.create(test.receiver.url);
-    for (let n = 0; n < 10; n += 1) await test.service.happen(reading(randomUUID()).completed());
-    await test.settled(10);
-    await eventually(async () => (await leases())[0] === null);
   });
 });
 
@@ -341,32 +323,7 @@ describe('The webhooks of a test reading that asks for refusals', () => {
     expect(test.receiver.received[0]!.headers).toMatchObject({ 'x-service-attempt': '3' });
     expect(await health()).toEqual([]);
   });
-
-  it('are given up when it asks for all, and hold up nothing else', async () => {
-    test.start({ asksForRefusal: () => true });
-    await test.service.create(test.receiver.url, BOTH);
-    const live = randomUUID();
-    const tested = Array.from({ length: 12 }, () => testReading(randomUUID()).completed());
-    await test.service.happen(...tested, reading(live).completed());
-    await test.settled(13);
-    const deliveries = await test.service.deliveries();
-    expect(
-      deliveries.filter(({ status, attempts }) => status === 'exhausted' && attempts === 4),
-    ).toHaveLength(12);
-    expect(test.receiver.received.map(({ body }) => body.toString().includes(live))).toEqual([true]);
-    expect(await health()).toEqual([]);
-  });
 });
-
-/** A reading with an external id. */
-const referenced = async (): Promise<string> => {
-  const readingId = randomUUID();
-  await test.database.pool.query(
-    `insert into platform.subject_key (subject_id, workspace_id, wrapped_key, lookups) values ($1, 'ws_1', '', '{x}')`,
-    [readingId],
-  );
-  return readingId;
-};
 
 describe('Deliveries whose keys cannot be had', () => {
   it('hold up no other delivery of their endpoint, and are sent once the keys are back', async () => {

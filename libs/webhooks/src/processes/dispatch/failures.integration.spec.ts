@@ -158,11 +158,6 @@ describe('What a receiver answers', () => {
     expect(await stored()).toEqual([{ answer: null }]);
   });
 
-  it('is stored up to 4 KiB', async () => {
-    await delivered(500, 'x'.repeat(10_000));
-    expect(await shown()).toEqual(['x'.repeat(4_096)]);
-  });
-
   it('opens only as the answer to its own attempt', async () => {
     const readingId = await delivered(500, MARKER);
     const [{ delivery_id: deliveryId } = { delivery_id: '' }] = await test.service.deliveries();

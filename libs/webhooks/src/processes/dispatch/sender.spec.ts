@@ -15,13 +15,6 @@ const begun = () => {
   return { exchange, request, socket };
 };
 
-it('An exchange leaves nothing on a connection that is kept', () => {
-  const { request, socket } = begun();
-  expect(socket.listenerCount('data')).toBe(1);
-  request.emit('close');
-  expect(socket.listenerCount('data')).toBe(0);
-});
-
 it('An exchange ends when the receiver answers byte by byte without end', async () => {
   const { exchange, socket } = begun();
   for (let bytes = 0; bytes < 10_000; bytes += 1) socket.emit('data', Buffer.alloc(1));

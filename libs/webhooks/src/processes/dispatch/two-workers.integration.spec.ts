@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { movedTo, reading } from '../../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { testDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 
@@ -12,17 +12,13 @@ const EVENTS = 8;
 /** More endpoints than a worker has slots for at a time, prompt or slow. */
 const SILENT = 150;
 
-let database: TestDatabase;
+const database = testDatabase();
 let receiver: Receiver;
 let workers: TestService[];
 let pools: pg.Pool[];
 /** Attempts by worker: each worker resolves the receiver's address itself. */
 let sent: number[];
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
   receiver = await Receiver.start();
