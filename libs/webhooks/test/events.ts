@@ -42,100 +42,48 @@ export const movedTo = (workspaceId: string, event: StoredEvent): StoredEvent =>
 });
 
 const inWorkspace = { workspaceId: 'ws_1' };
-const live = { ...inWorkspace, livemode: true };
 type Options = Parameters<typeof stored>[4];
 
-/** Events of a reading, at their real revisions. */
-export const reading = (readingId: string) => ({
-  delayed: (attempts = 0, options?: Options) =>
-    stored(`reading-${readingId}`, 1, 'ReadingDelayed', { ...live, attempts }, options),
-  completed: (options?: Options) =>
-    stored(
-      `reading-${readingId}`,
-      2,
-      'ReadingCompleted',
-      { ...live, attempt: 1, reservationId: 'r', sealedResult: 'sealed' },
-      options,
-    ),
-  failed: (options?: Options) =>
-    stored(
-      `reading-${readingId}`,
-      3,
-      'ReadingFailed',
-      { ...live, code: 'input_unprocessable', attempts: 1, reservationId: 'r' },
-      options,
-    ),
-  published: (options?: Options) =>
-    stored(
-      `publication-${readingId}`,
-      1,
-      'DocumentPublished',
-      {
-        ...live,
-        version: 1,
-        artifactId: 'art_1',
-        formats: [],
-        publishedAt: '2026-04-04T09:31:00.000Z',
-        contentVersion: '2026.11.5',
-      },
-      options,
-    ),
-});
-
-/** Events of a test reading. */
-export const testReading = (readingId: string) => {
-  const about = { ...inWorkspace, livemode: false };
-  const of = (revision: number, type: string, data: object) =>
-    stored(`reading-${readingId}`, revision, type, { ...about, ...data });
+const eventsOf = (livemode: boolean) => (readingId: string) => {
+  const of = (revision: number, type: string, data: object, options?: Options) =>
+    stored(`reading-${readingId}`, revision, type, { ...inWorkspace, livemode, ...data }, options);
   return {
-    completed: () => of(2, 'ReadingCompleted', { attempt: 1, reservationId: 'r', sealedResult: 'sealed' }),
-    failed: () => of(3, 'ReadingFailed', { code: 'timed_out', attempts: 1, reservationId: 'r' }),
+    delayed: (attempts = 0, options?: Options) => of(1, 'ReadingDelayed', { attempts }, options),
+    completed: (options?: Options) =>
+      of(2, 'ReadingCompleted', { attempt: 1, reservationId: 'r', sealedResult: 'sealed' }, options),
+    failed: (options?: Options) =>
+      of(3, 'ReadingFailed', { code: 'input_unprocessable', attempts: 1, reservationId: 'r' }, options),
+    published: (options?: Options) => {
+      const document = { version: 1, artifactId: 'art_1', publishedAt: '2026-04-04T09:31:00.000Z' };
+      const data = { ...inWorkspace, livemode, ...document, formats: [], contentVersion: '2026.11.5' };
+      return stored(`publication-${readingId}`, 1, 'DocumentPublished', data, options);
+    },
   };
 };
+
+/** Events of a reading, at their real revisions. */
+export const reading = eventsOf(true);
+/** Events of a test reading. */
+export const testReading = eventsOf(false);
 
 /** A batch whose readings have all ended, at the revision of the store. */
 export const batchEnded = (
   batchId: string,
   { livemode = true }: { livemode?: boolean } = {},
   options?: Options,
-): StoredEvent =>
-  stored(
-    `batch-${batchId}`,
-    1,
-    'BatchEnded',
-    {
-      ...inWorkspace,
-      livemode,
-      items: 3,
-      refused: 1,
-      published: 1,
-      failed: 1,
-      erased: 0,
-      notAccepted: 0,
-      endedAt: '2026-04-04T09:30:00.000Z',
-    },
-    options,
-  );
+): StoredEvent => {
+  const counts = { items: 3, refused: 1, published: 1, failed: 1, erased: 0, notAccepted: 0 };
+  const data = { ...inWorkspace, livemode, ...counts, endedAt: '2026-04-04T09:30:00.000Z' };
+  return stored(`batch-${batchId}`, 1, 'BatchEnded', data, options);
+};
 
 const releaseIn =
   (book: string) =>
-  (
-    cause: Pick<StoredEvent, 'id' | 'stream'>,
-    options: { position?: bigint; at?: number } = {},
-  ): StoredEvent =>
-    stored(
-      book,
-      nextRelease++,
-      'CreditsReleased',
-      {
-        reservationId: 'r',
-        readingId: streamId(cause.stream),
-        amount: 20,
-        allocations: [{ grantId: 'pack:1', amount: 20, to: 'available' }],
-        causeEventId: cause.id,
-      },
-      options,
-    );
+  (cause: Pick<StoredEvent, 'id' | 'stream'>, options?: Options): StoredEvent => {
+    const allocations = [{ grantId: 'pack:1', amount: 20, to: 'available' }];
+    const of = { reservationId: 'r', readingId: streamId(cause.stream), amount: 20, allocations };
+    return stored(book, nextRelease++, 'CreditsReleased', { ...of, causeEventId: cause.id }, options);
+  };
 
 /** The release of the credits that a failed or abandoned reading held. */
 export const released = releaseIn('credits-ws_1');

@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import type { EventToAppend } from '#event-sourcing/core/event.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { NotDueYet } from '#platform/jobs/not-due-yet.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
@@ -181,34 +180,6 @@ describe('a test reading that asks for its outcome', () => {
   const run = () => worker().run(askingJob);
   const history = () =>
     store.log.filter(({ stream }) => stream === `reading-${ASKING}`).map(({ type }) => type);
-
-  it('fails at its first attempt as it asked', async () => {
-    await ask('failed:timed_out');
-    await run();
-    expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingFailed']);
-    expect(store.log.at(-1)!.data).toMatchObject({ code: 'timed_out', livemode: false, attempts: 1 });
-  });
-
-  it('starts no earlier than it asked, however often a worker takes it', async () => {
-    await ask('slow:20');
-    await expect(run()).rejects.toMatchObject(new NotDueYet(20_000));
-    now += 19_000;
-    await expect(run()).rejects.toMatchObject({ remainingMs: 1_000 });
-    expect(history()).toEqual(['ReadingRequested']);
-    now += 1_000;
-    await run();
-    expect(history()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
-  });
-
-  it('is delayed after five seconds, once, and then completes', async () => {
-    await ask('delayed');
-    await expect(run()).rejects.toMatchObject({ remainingMs: 5_000 });
-    now += 5_000;
-    await run();
-    await run();
-    const whole = ['ReadingRequested', 'ReadingDelayed', 'ReadingStarted', 'ReadingCompleted'];
-    expect(history()).toEqual(whole);
-  });
 
   it.each(['failed:timed_out', 'slow:20'])('in live mode is not heeded: %s', async (outcome) => {
     await ask(outcome, true);

@@ -74,27 +74,6 @@ it('adds the time-outs of readings again that a lost job queue had, once each', 
   );
 });
 
-it('adds a time-out again whose worker was killed, and brings one forward that waits after failures', async () => {
-  const jobIn = async (state: string, runAt: string): Promise<string> => {
-    const { payload, key } = again(TIME_OUT_READING, await reading(120));
-    await add(addJob(TIME_OUT_READING, payload, { key, runAt }));
-    await pool.query(`update graphile_worker._private_jobs set ${state} where key = $1`, [key]);
-    return key;
-  };
-  const [past, far] = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'];
-  const lockedFor = (age: string) =>
-    `attempts = 1, locked_by = 'worker', locked_at = now() - interval '${age}'`;
-  const killed = await jobIn(lockedFor('1 hour'), past);
-  const failing = await jobIn('attempts = 3', far);
-  const spent = await jobIn('attempts = max_attempts', past);
-  await jobIn(lockedFor('5 seconds'), past);
-  await rescue();
-  const { rows } = await pool.query<{ key: string }>(
-    'select key from graphile_worker._private_jobs where is_available and run_at between now() - interval $$1 minute$$ and now()',
-  );
-  expect(new Set(rows.map(({ key }) => key))).toEqual(new Set([killed, failing, spent]));
-});
-
 it('adds an overdue attempt again, but not one that waits in the queue for its turn or its time', async () => {
   const GENERATIONS = {
     kind: GENERATE_READING,

@@ -47,12 +47,6 @@ describe('a timer that PostgreSQL fired too early', () => {
     await timers.delay(JOB);
     expect(types()).toEqual(['ReadingRequested', 'ReadingDelayed']);
   });
-
-  it('goes off when its time has come', async () => {
-    now += 86_400_000;
-    await timers.timeOut(JOB);
-    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'timed_out' } });
-  });
 });
 
 it('A timer decides nothing while the clocks differ', async () => {

@@ -79,13 +79,6 @@ it.each([
   ]);
 });
 
-it('charges a repeat that was answered before like any other bulk: its readings are checked again', async () => {
-  const charge = jest.fn(async () => LEFT);
-  const execute = async () => ({ outcome: 'replayed', batchId: 'b', items: [] });
-  await orderFrom(controllerOf(execute, { charge, isRequested: true }));
-  expect(charge.mock.calls).toEqual([['ws_1', CREATE, 2]]);
-});
-
 it('charges one request for each 16 KiB of a bulk before it reads it, and its readings beyond them', async () => {
   const charge = jest.fn(async () => LEFT);
   const long = { ...BODY, externalId: 'x'.repeat(8_000) };

@@ -23,35 +23,6 @@ const errorsOf = async (references: object): Promise<readonly (readonly [string,
 const manyPairs = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, value]));
 
-it('Names every fault of every field at once, whatever is wrong with the others', async () => {
-  const faulty = {
-    name: {
-      firstNames: ['Zoé', 7, 'R2'],
-      middleNames: 'May',
-      lastNames: ['M'.repeat(101), ...Array<string>(7).fill('N'.repeat(99))],
-    },
-    metadata: {
-      ...Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 'v'])),
-      k0: 1,
-      k1: 'v'.repeat(4_097),
-    },
-  };
-  const found = await errorsOf(faulty);
-  expect(found.map((error) => error.join(' ')).toSorted()).toEqual(
-    [
-      '/metadata too_large',
-      '/metadata too_many',
-      '/metadata/k0 invalid_type',
-      '/metadata/k1 too_long',
-      '/name too_long',
-      '/name/firstNames/1 invalid_type',
-      '/name/firstNames/2 digit_in_name',
-      '/name/lastNames/0 too_long',
-      '/name/middleNames invalid_type',
-    ].toSorted(),
-  );
-});
-
 describe('the references of a request', () => {
   it('are kept as they were sent, whatever their keys', async () => {
     const metadata = { toString: 'text', valueOf: '', 'à/b~c': 'x'.repeat(500), ['é'.repeat(40)]: '' };
@@ -120,6 +91,12 @@ it('Names the field of each fault, and what is wrong with it', async () => {
     [named({ middleNames: ['Zoé😀'] }), '/name/middleNames/0 invalid_character'],
     [named({ firstNames: ['Юлия'] }), '/name/firstNames/0 unsupported_script'],
     [named({ nickNames: [] }), '/name/nickNames unknown_field'],
+    [
+      named({ firstNames: ['Zoé', 7, 'R2'], middleNames: 'May' }),
+      '/name/firstNames/1 invalid_type',
+      '/name/firstNames/2 digit_in_name',
+      '/name/middleNames invalid_type',
+    ],
     ...['2023-02-29', '12/04/1990', '2999-01-01', '1582-12-31', 19900412].map(
       (dateOfBirth) => [{ dateOfBirth }, '/dateOfBirth invalid_date'] as const,
     ),
@@ -151,15 +128,3 @@ it.each([
     expect(refusal.options.headers?.['Retry-After']).toBe(retryAfter);
   },
 );
-
-it.each([
-  ['of no known name', 'slow:61', 'test', /must be one of failed:generation_failed, .*delayed/],
-  ['in live mode', 'unavailable', 'live', /test keys alone/],
-] as const)('An outcome %s is refused', (_, outcome, mode, detail) => {
-  const errors = [
-    { pointer: '/metadata/test_outcome', code: 'invalid_value', detail: expect.stringMatching(detail) },
-  ];
-  expect(() => askedRefusal({ test_outcome: outcome }, mode)).toThrow(
-    expect.objectContaining({ status: 400, options: expect.objectContaining({ errors }) }),
-  );
-});

@@ -128,11 +128,6 @@ describe('GET /api/v1/events', () => {
       errors: [{ pointer: '?type', code: 'unsupported_event_type' }],
     });
   });
-
-  it('answers 304 to a caller that has the page', async () => {
-    const { headers } = await get('');
-    await get('').set('if-none-match', headers['etag']!).expect(304);
-  });
 });
 
 describe('After retention', () => {

@@ -75,18 +75,6 @@ describe('POST /api/v1/webhooks', () => {
     expect(events).not.toContain(signingSecret);
   });
 
-  it('accepts a description and a choice of events', async () => {
-    const body = {
-      url,
-      events: ['reading.failed', 'reading.failed', 'reading.completed'],
-      description: 'production',
-    };
-    expect(await test.created(body)).toMatchObject({
-      events: ['reading.failed', 'reading.completed'],
-      description: 'production',
-    });
-  });
-
   const BAD_URL = { pointer: '/url', code: 'invalid_webhook_url' };
   it.each([
     ['validation_failed', {}, [{ pointer: '/url', code: 'required' }]],

@@ -221,22 +221,9 @@ describe('The fan-out', () => {
     );
     expect(due.map(({ due_at }) => due_at.toISOString())).toEqual([published.metadata.occurredAt]);
   });
-
-  it('stays under 8 KiB', async () => {
-    await test.handle(...failure(randomUUID()), reading(randomUUID()).published());
-    for (const body of await test.bodies()) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(8_192);
-  });
 });
 
 describe('An endpoint in the fan-out', () => {
-  it('resets the failures of an endpoint that is enabled again', async () => {
-    await test.handle(A.created(), A.disabled(1));
-    await test.database.pool.query(`insert into webhooks.endpoint_health values ('we_a', 12, now(), now())`);
-    await test.handle(A.enabled(2));
-    expect(await test.rows('select * from webhooks.endpoint_health')).toEqual([]);
-    expect(await test.endpointRow()).toMatchObject({ enabled: true, disabled_reason: null });
-  });
-
   it('resets the failures of an endpoint that moves, and of no other', async () => {
     await test.handle(A.created(), B.created());
     await test.database.pool.query(

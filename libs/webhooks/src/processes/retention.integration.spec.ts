@@ -4,7 +4,6 @@ import { DAY_MS, retentionStatus, runRetention } from '#platform/retention/reten
 import { fanningOut } from '../../test/fanning-out.js';
 import { batchEnded, endpoint, failure, reading, testReading } from '../../test/events.js';
 import { webhookRetentions, deliveryRetention, whenLocked } from './retention.js';
-import { wipe } from '../../test/service.js';
 
 const test = fanningOut();
 
@@ -112,12 +111,11 @@ describe('What retention has deleted', () => {
 describe('Settled deliveries', () => {
   const NOW = Date.parse('2026-06-01T00:00:00Z');
   const MANY = 5_001;
-  beforeEach(async () => {
-    await wipe(test.database);
-    await test.database.pool.query(
+  beforeEach(() =>
+    test.database.pool.query(
       `select webhooks.add_partitions('2026-04-06T00:00:00Z', '2026-05-25T00:00:00Z')`,
-    );
-  });
+    ),
+  );
 
   const settled = (at: string, count = 1) =>
     test.database.pool.query(
@@ -169,8 +167,6 @@ describe('Settled deliveries', () => {
 });
 
 describe('Partitions', () => {
-  beforeEach(() => wipe(test.database));
-
   const settle = (...instants: readonly string[]): Promise<unknown> =>
     test.database.pool.query(
       `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
@@ -188,13 +184,6 @@ describe('Partitions', () => {
   };
   const add = (since: string, until: string) =>
     test.database.pool.query('select webhooks.add_partitions($1, $2)', [since, until]);
-  const drop = async (endedBefore: string): Promise<string | null> => {
-    const { rows } = await test.database.pool.query<{ name: string | null }>(
-      'select webhooks.drop_partition($1) as name',
-      [endedBefore],
-    );
-    return rows[0]!.name;
-  };
 
   describe('The partitions of settled deliveries', () => {
     it('are weeks from Monday to Sunday in UTC, whatever the session says; the net takes the rest', async () => {
@@ -213,16 +202,6 @@ describe('Partitions', () => {
       await add('2032-03-03T00:00:00Z', '2032-03-03T00:00:00Z');
       await add('2032-03-03T00:00:00Z', '2032-03-03T00:00:00Z');
       expect(await held()).toEqual({ other: 1, '2032w10': 1 });
-    });
-
-    it('are dropped whole, the oldest first, once their week has ended before the given instant', async () => {
-      await add('2020-01-06T00:00:00Z', '2020-01-13T00:00:00Z');
-      await settle('2020-01-07T00:00:00Z', '2020-01-14T00:00:00Z');
-      expect(await drop('2020-01-12T23:59:59Z')).toBeNull();
-      expect(await drop('2020-01-13T00:00:00Z')).toBe('settled_delivery_2020w02');
-      expect(await drop('2020-01-13T00:00:00Z')).toBeNull();
-      expect(await held()).toEqual({ '2020w03': 1 });
-      expect(await drop('2020-02-01T00:00:00Z')).toBe('settled_delivery_2020w03');
     });
 
     it('wait only briefly for a reader, and are changed when it has finished', async () => {

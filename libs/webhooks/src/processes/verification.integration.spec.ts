@@ -119,13 +119,6 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await eventually(async () => (await state(endpointId)) === 'ok');
   });
 
-  it('is probed once by several workers', async () => {
-    const { endpointId } = await test.service.create(test.receiver.url);
-    await eventually(async () => (await state(endpointId)) === 'unverified');
-    await probe(4);
-    expect(probes()).toHaveLength(1);
-  });
-
   it('is probed once a minute for its host, whether deleted and made again, moved, or one of several', async () => {
     test.receiver.answer = status(500);
     const waits = async (endpointId: string) =>

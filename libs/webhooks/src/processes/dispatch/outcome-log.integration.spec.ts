@@ -106,61 +106,6 @@ describe('A delivery that waits', () => {
   });
 });
 
-describe('A worker whose lease expired', () => {
-  const health = async () => {
-    const { rows } = await database.pool.query<{ consecutive_failures: number }>(
-      'select consecutive_failures from webhooks.endpoint_health',
-    );
-    return rows.map(({ consecutive_failures: failures }) => failures);
-  };
-  const attempts = async () => {
-    const { rows } = await database.pool.query(`select delivery_id, attempt.error ${FROM_ATTEMPTS}`);
-    return rows;
-  };
-
-  it('delays nothing after a failure, counts none and records no attempt', async () => {
-    const now = Date.now();
-    const late = await takeNext(now);
-    const own = await takeNext(now + LEASE_MS);
-    const [, { dueAt }] = (await deliveries()) as [unknown, { dueAt: number }];
-    expect(await outcomes.record(attemptIn(late, now, failure))).toBeNull();
-    await outcomes.record(attemptIn(own, now, success));
-    expect(await outcomes.record(attemptIn(late, now, failure))).toBeNull();
-    expect(await deliveries()).toMatchObject([
-      { status: 'succeeded', attempts: 1 },
-      { status: 'pending', attempts: 0, dueAt },
-    ]);
-    expect(await health()).toEqual([]);
-    expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
-  });
-
-  it('resets no failures with a success, and records no attempt', async () => {
-    const now = Date.now();
-    const late = await takeNext(now);
-    const own = await takeNext(now + LEASE_MS);
-    await outcomes.record(attemptIn(own, now, failure));
-    expect(await outcomes.record(attemptIn(late, now, success))).toBeNull();
-    expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 1 }, {}]);
-    expect(await health()).toEqual([1]);
-    expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: 'http_error' }]);
-  });
-});
-
-describe('An attempt under way when its endpoint moves', () => {
-  it('and failed is recorded, but does not count against the new URL', async () => {
-    const now = Date.now();
-    const held = await takeNext(now);
-    await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);
-    expect(await outcomes.record(attemptIn(held, now, failure))).toBeNull();
-    expect(await deliveries()).toMatchObject([
-      { status: 'pending', attempts: 1, dueAt: now + HOUR },
-      { status: 'pending', dueAt: now + HOUR },
-    ]);
-    const { rows } = await database.pool.query('select * from webhooks.endpoint_health');
-    expect(rows).toEqual([]);
-  });
-});
-
 describe('An attempt under way when its endpoint is disabled', () => {
   it.each([
     ['succeeded', success],
@@ -194,66 +139,25 @@ describe('Outcomes that end together', () => {
     deliveryIds = rows.map(({ delivery_id: deliveryId }) => deliveryId);
     return takeNext(Date.now());
   };
-  /** @returns the statements that recorded them */
-  const record = async (
-    held: WorkspaceLease,
-    results: readonly [AttemptResult, number | null][],
-  ): Promise<{ statements: number; failures: readonly unknown[] }> => {
-    let statements = 0;
-    const counting = {
-      query: (...query: [never]) => {
-        statements += 1;
-        return database.pool.query(...query);
-      },
-    };
-    const log = new OutcomeLog(counting as unknown as typeof database.pool);
-    const failures = await Promise.all(
-      results.map(([result, backOffMs], index) =>
-        log.record({
-          ...attemptIn(held, Date.now(), result, backOffMs),
-          deliveryId: deliveryIds[index]!,
-        }),
+  const record = (held: WorkspaceLease, results: readonly AttemptResult[]): Promise<unknown> =>
+    Promise.all(
+      results.map((result, index) =>
+        outcomes.record({ ...attemptIn(held, Date.now(), result, null), deliveryId: deliveryIds[index]! }),
       ),
     );
-    return { statements, failures };
-  };
-
-  it('as failures take two statements, whatever their number, and all count', async () => {
-    const held = await more(59);
-    const results = Array.from(
-      { length: 60 },
-      (_, n) => [failure, n % 2 ? HOUR : null] as [AttemptResult, null],
-    );
-    const { statements, failures } = await record(held, results);
-    expect(statements).toBe(2);
-    expect(failures).toContainEqual(expect.objectContaining({ consecutiveFailures: 60 }));
-    const { rows } = await database.pool.query(
-      `select status, count(*)::integer, sum(attempts)::integer as attempts from ${ALL_DELIVERIES}
-       group by status order by status`,
-    );
-    expect(rows).toEqual([
-      { status: 'exhausted', count: 30, attempts: 30 },
-      // The last is the next delivery of the reading.
-      { status: 'pending', count: 31, attempts: 30 },
-    ]);
-  });
 
   it('as failures and then a success leave an endpoint that has recovered; the other way, one that fails', async () => {
     const held = await more(5);
-    const [bad, good]: [AttemptResult, null][] = [
-      [failure, null],
-      [success, null],
-    ];
     const failing = async (): Promise<number> => {
       const { rows } = await database.pool.query<{ failures: number }>(
         'select consecutive_failures as failures from webhooks.endpoint_health',
       );
       return rows[0]!.failures;
     };
-    await record(held, [bad!, bad!, good!]);
+    await record(held, [failure, failure, success]);
     expect(await failing()).toBe(0);
     deliveryIds = deliveryIds.slice(3);
-    await record(held, [bad!, good!, bad!]);
+    await record(held, [failure, success, failure]);
     expect(await failing()).toBe(1);
   });
 });

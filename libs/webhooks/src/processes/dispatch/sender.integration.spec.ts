@@ -51,12 +51,6 @@ describe('An attempt', () => {
     });
   });
 
-  it('waits as long as the longest Retry-After asks', async () => {
-    test.receiver.answer = (response) =>
-      response.writeHead(429, ['retry-after', '60', 'retry-after', '120']).end();
-    expect(await send(senderWith(), test.receiver.url)).toMatchObject({ retryAfterMs: 120_000 });
-  });
-
   it('keeps a connection for the next, but shares none between endpoints', async () => {
     const sender = senderWith();
     await send(sender, test.receiver.url);
