@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Pool, QueryConfig } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
@@ -113,6 +114,7 @@ interface OpenedReading {
 /** As the database returns it. */
 type Row = { [C in keyof ShownRow]: ShownRow[C] | Date };
 
+const AHEAD_OF_ROW = 10_000;
 /** How long an erasure waits for its own projection, and how often it checks (ms). */
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
@@ -121,6 +123,8 @@ const OWN_PROJECTION_POLL_MS = 15;
 export class ReadingQuery {
   /** Each long poll looks at its row several times a second. */
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
+  /** Readings that this process has answered from their streams with a status after `queued`. */
+  private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -129,9 +133,16 @@ export class ReadingQuery {
     private readonly digester: Digester,
   ) {}
 
-  /** Reads the row, or the reading's own stream if the row is missing. */
+  /**
+   * Reads the row, or the reading's own stream if the row is missing. After an answer from the stream, the stream is
+   * read until the row has caught up. A failed reading therefore never looks queued again to the caller.
+   */
   async find(readingId: string): Promise<ShownRow | null> {
-    return isUuid(readingId) ? ((await this.row(readingId)) ?? this.fold(readingId)) : null;
+    if (!isUuid(readingId)) return null;
+    const row = await this.row(readingId);
+    const isBehind = row?.status === 'queued' || row?.status === 'processing';
+    if (row && !(isBehind && this.aheadOfRow.get(readingId))) return row;
+    return this.fold(readingId);
   }
 
   /**
@@ -307,7 +318,9 @@ export class ReadingQuery {
       const event = decodeOrShow(readingEvents, stored);
       if (!isOpaque(event)) events.push(event);
     }
-    return foldReading(events);
+    const folded = foldReading(events);
+    if (folded && folded.status !== 'queued') this.aheadOfRow.set(readingId, true);
+    return folded;
   }
 }
 
