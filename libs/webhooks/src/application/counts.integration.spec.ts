@@ -28,7 +28,7 @@ beforeEach(async () => {
     const [asked] = given as [string | { text: string }];
     statements.push(typeof asked === 'string' ? asked : asked.text);
     return (query as (...all: unknown[]) => never).apply(this, given);
-  } as never);
+  });
 });
 afterEach(async () => {
   jest.restoreAllMocks();
