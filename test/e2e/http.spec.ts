@@ -134,14 +134,14 @@ it('The list of readings shows each once without its input, newest first, over p
   expect(seen).toEqual(made.toReversed());
 });
 
-it('A revoked key stops working within five seconds, even without a worker to project it', async () => {
+it('A revoked key is refused at once, even without a worker to project it', async () => {
   const other = await customer.withKey();
   const use = async () => (await other.call('GET', '/api/v1/credits')).status;
   expect(await use()).toBe(200);
   process.kill(stack.pids().worker, 'SIGSTOP');
   try {
     await stack.ops(['key', 'revoke', '--key', other.apiKey.split('_')[2]!]);
-    await until(async () => (await use()) === 401, 'the key ends', 30_000);
+    expect(await use()).toBe(401);
   } finally {
     process.kill(stack.pids().worker, 'SIGCONT');
   }
@@ -189,6 +189,16 @@ describe('Idempotency-Key', () => {
     await untilHandled(stack);
     expect(await count()).toBe(before + 1);
   });
+
+  it.each(['/api/v1/webhooks/', '/API/v1/webhooks', '/api//v1/webhooks'])(
+    'makes nothing by another spelling of the path: %s',
+    async (path) => {
+      const body = { url: 'https://receiver.example/hook' };
+      const headers = { 'idempotency-key': randomUUID() };
+      expect((await call('POST', '/webhooks', { body, headers })).status).toBe(201);
+      expect((await customer.call('POST', path, { body, headers })).status).toBe(404);
+    },
+  );
 
   it('is refused with another body, when it is malformed, and keeps nothing of a request that was refused', async () => {
     const key = randomUUID();

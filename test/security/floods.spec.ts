@@ -41,22 +41,19 @@ const ask = ({ method = 'GET', path, headers = {}, body }: Asked, from: string):
   });
 
 /** Sends the same request repeatedly, a burst at once: one after the other, a slow machine sends no flood. @returns the counts and the last refusal, or the last answer */
-const flood = async (asked: Asked, from: string | ((n: number) => string), count = 3 * BURST) => {
+const flood = async (asked: Asked, from: string | ((n: number) => string)) => {
   const statuses: number[] = [];
   let last: Response | undefined;
-  const startedAt = performance.now();
   const send = async (n: number): Promise<void> => {
     const answer = await ask(asked, typeof from === 'string' ? from : from(n));
     await answer.clone().arrayBuffer();
     statuses.push(answer.status);
     if (answer.status === 429 || last?.status !== 429) last = answer;
   };
-  for (let n = 0; n < count; n += BURST)
-    await Promise.all(Array.from({ length: Math.min(BURST, count - n) }, (_, index) => send(n + index)));
+  for (let n = 0; n < 3 * BURST; n += BURST)
+    await Promise.all(Array.from({ length: BURST }, (_, index) => send(n + index)));
   const refused = statuses.filter((status) => status === 429).length;
-  // What a slow machine lets flow into the fastest bucket meanwhile.
-  const refilled = Math.ceil(((performance.now() - startedAt) / 60_000) * 10 * BURST);
-  return { refused, refilled, last: last! };
+  return { refused, last: last! };
 };
 
 let addresses = 0;
@@ -74,47 +71,24 @@ const BODY = JSON.stringify({ a: 'x'.repeat(16_000) });
 describe('A flood without credentials from one address', () => {
   it.each<readonly [string, Asked]>([
     ...publicRoutes.map(({ path }) => [`GET ${path}`, { path }] as const),
-    ['HEAD /openapi.json', { method: 'HEAD', path: '/openapi.json' }],
     ['GET /openapi.json', { path: '/openapi.json' }],
     ['GET /docs', { path: '/docs' }],
     ['an asset of the page', { path: '/docs/assets/swagger-ui-bundle.js' }],
     ['a path that does not exist', { path: '/nothing' }],
-    ['a path that does not decode', { path: '/api/v1/readings/%E0%A4%A' }],
     ['OPTIONS', { method: 'OPTIONS', path: '/api/v1/readings' }],
     ['a guarded route without credentials', { path: '/api/v1/credits' }],
-    ['16 KiB of body', { method: 'POST', path: '/api/v1/readings', headers: json, body: BODY }],
     [
       'more than 16 KiB of body',
       { method: 'POST', path: '/api/v1/readings', headers: json, body: BODY + BODY },
     ],
     ['malformed keys', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
-    ['malformed bearer tokens', { path: '/api/v1/credits', headers: { authorization: 'Bearer a.b.c' } }],
-    ['a public route with a malformed key', { path: '/openapi.json', headers: { 'x-api-key': 'none' } }],
-    [
-      'a path that does not exist, with a malformed key',
-      { path: '/api/v1/nothing', headers: { 'x-api-key': 'none' } },
-    ],
-    [
-      'a method that a path does not have, with a malformed key',
-      { method: 'PUT', path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
-    ],
-    [
-      'a body that is too large, with a malformed key',
-      {
-        method: 'POST',
-        path: '/api/v1/readings',
-        headers: { ...json, 'x-api-key': 'none' },
-        body: BODY + BODY,
-      },
-    ],
-    ['a query of 10,000 parameters', { path: `/schemas/result.json?${'a&'.repeat(5_000)}` }],
   ])('is refused with the time to retry: %s', async (_, asked) => {
     const address = newAddress();
     const { refused, last } = await flood(asked, address);
     expect(refused).toBeGreaterThan(0);
     expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(last.headers.get('content-type')).toBe('application/problem+json');
-    if (asked.method !== 'HEAD') expect(await last.json()).toMatchObject({ code: 'rate_limited' });
+    expect(await last.json()).toMatchObject({ code: 'rate_limited' });
     // It affects neither a caller with a valid key nor another address.
     const right = { path: '/api/v1/credits', headers: { 'x-api-key': customer.apiKey } };
     expect((await ask(right, address)).status).not.toBe(429);
@@ -155,24 +129,10 @@ describe('A probe', () => {
 });
 
 /** libs/platform/src/rate-limit/address.spec.ts has the spellings. */
-describe('One address', () => {
-  it.each([
-    ['a page', { path: '/nothing' }],
-    ['a route that takes a key', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
-  ])('counts as one in every spelling, at %s', async (_, asked) => {
-    const forms = ['2001:db8:1:2::1', '2001:DB8:1:2:0:0:0:1', '[2001:db8:1:2:ffff::2]:443'];
-    const { refused, refilled } = await flood(asked, (n) => forms[n % forms.length]!, 2 * BURST);
-    expect(refused).toBeGreaterThanOrEqual(BURST - refilled);
-  });
-
-  it('differs from an address in another /64', async () => {
-    const { refused } = await flood({ path: '/nothing' }, (n) => `2001:db8:77:${n}::1`);
-    expect(refused).toBe(0);
-  });
-
-  it('is the one that the trusted proxy adds, whatever the caller wrote before it', async () => {
-    const address = newAddress();
-    const { refused } = await flood({ path: '/nothing' }, (n) => `192.0.2.${n}, ${address}`);
-    expect(refused).toBeGreaterThan(0);
-  });
+it('One address is the one that the trusted proxy adds, whatever the caller wrote before it', async () => {
+  const address = newAddress();
+  const { refused } = await flood({ path: '/nothing' }, (n) => `192.0.2.${n}, ${address}`);
+  expect(refused).toBeGreaterThan(0);
+  const others = await flood({ path: '/nothing' }, (n) => `2001:db8:77:${n}::1`);
+  expect(others.refused).toBe(0);
 });

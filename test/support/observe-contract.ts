@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { SeenAnswer } from './api-contract.js';
-import { violationsIn } from './validating-proxy.js';
 
 const observed = new Set<string>();
 const faults: Error[] = [];
@@ -29,22 +28,15 @@ const check = async (response: Response, { pathname, search }: URL, method: stri
   const body = await response.arrayBuffer().catch(() => null);
   // The connection ended in the middle of the answer. The test itself judges that.
   if (body === null) return;
-  const { status } = response;
-  const headers = new Headers(response.headers);
-  const violations = violationsIn(headers, status);
-  await hold({ method, target: pathname + search, status, headers, body: new Uint8Array(body) }, violations);
+  const { status, headers } = response;
+  await hold({ method, target: pathname + search, status, headers, body: new Uint8Array(body) });
 };
 
-/** @param violations what a validating proxy found in the request and its answer */
-const hold = async (answer: SeenAnswer, violations: readonly string[] = []): Promise<void> => {
+const hold = async (answer: SeenAnswer): Promise<void> => {
   // Many specs load this file, and few of them call the API.
   const { assertContract } = await import('./api-contract.js');
   try {
     assertContract(answer);
-    if (violations.length > 0)
-      throw new Error(
-        `${answer.method} ${answer.target} differs from docs/openapi.json: ${violations.join('; ')}`,
-      );
   } catch (error) {
     faults.push(error as Error);
     throw error;

@@ -11,7 +11,6 @@ import { assertObserved, observeContract } from './observe-contract.js';
 import { OpsProcess } from './ops-process.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 import { readRuntime, startStackProcess, type ChildName, type Runtime } from './stack-process.js';
-import { startValidatingProxy } from './validating-proxy.js';
 
 const POLL_MS = 25;
 
@@ -80,7 +79,7 @@ export interface StackStart {
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
   const folder = dataDir ?? (await preparedDataDir());
   const started = await startStackProcess(folder, env);
-  const stack = await attach(folder, started.runtime);
+  const stack = attach(folder, started.runtime);
   return {
     ...stack,
     output: () => started.output(),
@@ -108,7 +107,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
  */
 export const sharedStack = async (): Promise<Stack> => {
   const folder = await askCompanion('/stack', null);
-  const stack = await attach(folder, readRuntime(folder)!);
+  const stack = attach(folder, readRuntime(folder)!);
   return {
     ...stack,
     stop: async () => {
@@ -119,9 +118,8 @@ export const sharedStack = async (): Promise<Stack> => {
   };
 };
 
-const attach = async (folder: string, runtime: Runtime) => {
-  const proxy = await startValidatingProxy(runtime.baseUrl);
-  const baseUrl = proxy?.baseUrl ?? runtime.baseUrl;
+const attach = (folder: string, runtime: Runtime) => {
+  const { baseUrl } = runtime;
   observeContract(baseUrl);
   const ops = new OpsProcess({ ...process.env, DATA_DIR: folder });
   const databaseUrl = asSuperuser(folder, runtime.DATABASE_URL);
@@ -156,7 +154,6 @@ const attach = async (folder: string, runtime: Runtime) => {
     detach: async () => {
       if (!database.ended) await database.end();
       ops.stop();
-      await proxy?.stop();
     },
   };
 };
