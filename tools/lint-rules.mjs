@@ -1,6 +1,4 @@
-/**
- * What no rule of the linter holds (oxlint.config.mjs). Planted and caught in test/architecture/rules.integration.spec.ts.
- */
+/** What no rule of the linter holds (oxlint.config.mjs). */
 
 /** A rule with one message. `visitor` gets the function that reports a node. */
 const rule = (message, visitor) => ({

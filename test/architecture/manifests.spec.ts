@@ -14,7 +14,6 @@ import { WorkspacesWorkerModule } from '#workspaces/workspaces.module.js';
 import { JOBS, MODULES, OPERATIONAL_TABLES } from '../../apps/service/src/modules.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { settings } from '../../apps/service/src/settings.js';
-import { namedConsumers } from '../support/named-consumers.js';
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const config = loadConfig(settings, {
@@ -23,6 +22,12 @@ const config = loadConfig(settings, {
   ENCRYPTION_KEYS: `k1:${KEY}`,
   DIGEST_KEY: KEY,
 });
+
+/** As every worker runs them: rows that another consumer updates have none. */
+const namedConsumers = MODULES.flatMap(({ projections, processes }) => [
+  ...Object.keys(projections),
+  ...Object.keys(processes),
+]).filter((name) => PROJECTIONS.find((projection) => projection.name === name)?.keptBy === undefined);
 
 /** Registering needs none of these: they are used when the work runs. */
 const later = null as never;

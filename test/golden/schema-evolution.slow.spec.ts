@@ -78,68 +78,18 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-describe('a change of schema', () => {
+it('A change of a schema without a new version is reported, with instructions', () => {
   const first = z.strictObject({ fullName: z.string() });
-  const second = z.strictObject({ first: z.string(), last: z.string() });
-  const upcaster = (data: unknown) => {
-    const [given, last] = (data as z.infer<typeof first>).fullName.split(' ');
-    return { first: given, last };
-  };
-  const people = (definition: ReturnType<typeof event>) => [
-    eventCatalogue('person', { PersonNamed: definition }),
-  ];
-  const locked = (...versions: readonly z.ZodType[]): SchemaLock =>
-    Object.fromEntries(
-      versions.map((schema, index) => [
-        versionName('PersonNamed', index + 1),
-        { golden: '', schema: jsonSchemaOf(schema) },
-      ]),
-    );
-
-  it('is not reported while nothing changes', () => {
-    expect(breaches(people(event(1, first)), locked(first))).toEqual([]);
-  });
-
-  it.each<[string, z.ZodType]>([
-    ['a field is renamed', z.strictObject({ name: z.string() })],
-    ['a field is added', z.strictObject({ fullName: z.string(), age: z.int().optional() })],
-    ['a bound is tightened', z.strictObject({ fullName: z.string().min(1) })],
-    ['unknown fields are accepted', z.object({ fullName: z.string() })],
-  ])('is reported when %s, with instructions', (_, changed) => {
-    expect(breaches(people(event(1, changed)), locked(first))).toEqual([
-      expect.stringMatching(
-        /^The schema of PersonNamed[.]v1 changed.*version 2 with an upcaster from 1.*npm run events:lock/,
-      ),
-    ]);
-  });
-
-  it('is reported when it has a version but no upcaster', () => {
-    expect(breaches(people(event(2, second)), locked(first, second))).toEqual([
-      expect.stringMatching(/^PersonNamed has no upcaster from version 1: add one/),
-    ]);
-  });
-
-  it('is reported when its version is not locked yet', () => {
-    expect(breaches(people(event(2, second, { 1: upcaster })), locked(first))).toEqual([
-      expect.stringMatching(/^PersonNamed[.]v2 is new: .*npm run events:lock/),
-    ]);
-  });
-
-  it('is reported when a type or a version is removed', () => {
-    expect(breaches([eventCatalogue('person', {})], locked(first))).toEqual([
-      expect.stringMatching(/^PersonNamed is in no catalogue any more/),
-    ]);
-    expect(breaches(people(event(1, first)), locked(first, second))).toEqual([
-      expect.stringMatching(/^PersonNamed[.]v2 is locked, but today's version is 1/),
-    ]);
-  });
-
-  it('is complete with version, upcaster and lock; then golden events of every version decode', () => {
-    const catalogue = people(event(2, second, { 1: upcaster }));
-    expect(breaches(catalogue, locked(first, second))).toEqual([]);
-    const old = { type: 'PersonNamed', version: 1, data: { fullName: 'Ada Byron' } };
-    expect(decodeGolden(catalogue, old).data).toEqual({ first: 'Ada', last: 'Byron' });
-    const wrong = people(event(2, second, { 1: (data) => data }));
-    expect(() => decodeGolden(wrong, old)).toThrow(/unrecognized_keys|invalid_type/);
-  });
+  const lock = { [versionName('PersonNamed', 1)]: { golden: '', schema: jsonSchemaOf(first) } };
+  const changed = z.strictObject({ fullName: z.string(), age: z.int().optional() });
+  const people = (schema: z.ZodType) => [eventCatalogue('person', { PersonNamed: event(1, schema) })];
+  expect(breaches(people(first), lock)).toEqual([]);
+  expect(breaches(people(changed), lock)).toEqual([
+    expect.stringMatching(
+      /^The schema of PersonNamed[.]v1 changed.*version 2 with an upcaster from 1.*npm run events:lock/,
+    ),
+  ]);
+  expect(breaches([eventCatalogue('person', {})], lock)).toEqual([
+    expect.stringMatching(/^PersonNamed is in no catalogue any more/),
+  ]);
 });

@@ -1,5 +1,7 @@
 import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
-import type { Credential } from './requests.js';
+
+/** `host`: a key that opens sessions of the portal. */
+export type Credential = 'key' | 'owner' | 'host' | 'nobody';
 
 type Body = Record<string, unknown>;
 
