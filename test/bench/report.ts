@@ -4,10 +4,10 @@ import { cpus, totalmem } from 'node:os';
 export interface Row {
   readonly what: string;
   readonly measured: string;
-  /** Measured in the same run; empty when the aim is an absolute number. */
-  readonly floor: string;
-  /** The ratio to the floor, or the number itself; null where `measured` holds several. */
-  readonly value: number | null;
+  /** Measured in the same run; absent when the aim is an absolute number. */
+  readonly floor?: string;
+  /** The ratio to the floor, or the number itself; absent where `measured` holds several. */
+  readonly value?: number;
   /** Empty for a number without an aim. */
   readonly aim: string;
   readonly met: boolean | null;
@@ -52,7 +52,6 @@ export const ratio = (what: string, measured: number, floor: number, least: numb
 export const atMost = (what: string, value: number, unit: string, most: number): Row => ({
   what,
   measured: `${value.toFixed(1)} ${unit}`,
-  floor: '',
   value,
   aim: `≤ ${most} ${unit}`,
   met: value <= most,
@@ -62,7 +61,6 @@ export const atMost = (what: string, value: number, unit: string, most: number):
 export const atLeast = (what: string, value: number, unit: string, least: number): Row => ({
   what,
   measured: `${value.toFixed(0)} ${unit}`,
-  floor: '',
   value,
   aim: `≥ ${least} ${unit}`,
   met: value >= least,
@@ -72,7 +70,6 @@ export const atLeast = (what: string, value: number, unit: string, least: number
 export const told = (what: string, value: number, unit: string, digits = 1): Row => ({
   what,
   measured: `${value.toFixed(digits)} ${unit}`,
-  floor: '',
   value,
   aim: '',
   met: null,
@@ -84,7 +81,7 @@ export const machine = (): string =>
 
 /** Of a page: what was measured, its ratio to the floor, and the aim, with `**missed**` where it is not met. */
 const markdownRow = ({ what, measured, floor, value, aim, met }: Row): string => {
-  const ratioIs = floor === '' || value === null ? '' : `, ${value.toFixed(2)} ×`;
+  const ratioIs = floor === undefined || value === undefined ? '' : `, ${value.toFixed(2)} ×`;
   return `| ${what} | ${measured}${ratioIs} | ${met === false ? '**missed** ' : ''}${aim} |`;
 };
 

@@ -1,30 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { programPath } from '#platform/program-path.js';
+import { startNode } from '../child.js';
 
 export interface ServedStore {
+  readonly port: number;
   /** `esdb://…` */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts the embedded event store in a separate process, as the stack does. */
+/** Starts the embedded event store in a separate process, as the stack does, without TLS and login. */
 export const serveStore = async (dataDir: string): Promise<ServedStore> => {
-  const main = programPath('embedded-event-store');
-  const args = [...EVENT_STORE_FLAGS, main, '--data', dataDir, '--port', '0', '--exit-with-parent'];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const args = ['--data', dataDir, '--port', '0', '--exit-with-parent'];
+  const { line, stop } = await startNode([...EVENT_STORE_FLAGS, programPath('embedded-event-store'), ...args]);
   const { port, pid } = JSON.parse(line) as { port: number; pid: number };
-  return {
-    url: `esdb://127.0.0.1:${String(port)}?tls=false`,
-    pid,
-    stop: async () => {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
+  return { port, url: `esdb://127.0.0.1:${port}?tls=false`, pid, stop: () => stop() };
 };

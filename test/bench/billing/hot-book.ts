@@ -7,7 +7,7 @@ import { cpuMilliseconds } from '../service/process-cpu.js';
 import { connect, ledgerOn, openBook } from './books.js';
 import type { Called } from './caller.js';
 import type { ServedStore } from './event-store.js';
-import type { AddRow } from './row.js';
+import type { Settings } from '../report.js';
 
 const CALLERS = 64;
 
@@ -74,7 +74,7 @@ const PLENTY = 2_000_000_000;
 /** So few credits that the warm-up uses them up. */
 const SCARCE = 2_000;
 
-export const measureHotBook = async (store: ServedStore, seconds: number, add: AddRow): Promise<void> => {
+export const measureHotBook = async (store: ServedStore, seconds: number, add: Settings['add']): Promise<void> => {
   const events = await connect(store.url);
   const ledger = ledgerOn(events);
   for (const [name, credits] of [

@@ -3,7 +3,7 @@ import { VerifyLedgerHandler } from '#billing/application/verify-ledger.js';
 import { VerifyLedger } from '#billing/contracts/index.js';
 import type { ServedStore } from './event-store.js';
 import { connect, fillBook, ledgerOn, openBook } from './books.js';
-import type { AddRow } from './row.js';
+import type { Settings } from '../report.js';
 import { OPERATORS } from '../../../libs/billing/test/operators.js';
 
 const WORKSPACE = 'long';
@@ -37,7 +37,7 @@ const bestOfBoth = async (one: () => Promise<number>, other: () => Promise<numbe
   return best as [number, number];
 };
 
-export const measureLongBook = async (store: ServedStore, events: number, add: AddRow): Promise<void> => {
+export const measureLongBook = async (store: ServedStore, events: number, add: Settings['add']): Promise<void> => {
   const eventStore = await connect(store.url);
   let now = IN_APRIL;
   const ledger = ledgerOn(eventStore, () => now);
@@ -67,7 +67,7 @@ export const measureLongBook = async (store: ServedStore, events: number, add: A
   await eventStore.close();
 };
 
-const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => {
+const measureVerify = async (store: ServedStore, add: Settings['add']): Promise<void> => {
   const client = connectClient(store.url);
   const eventStore = await connect(store.url);
   let seen = 0;

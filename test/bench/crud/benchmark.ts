@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { projectPath } from '#platform/project-path.js';
-import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { Integrator } from '../../support/integrator.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { startStack } from '../../support/start-stack.js';
+import { startChild } from '../child.js';
 import { ratio, type Benchmark, type Settings } from '../report.js';
 import { measure, withRefusals, type LoadResult } from '../service/load.js';
 import { somebody } from '../service/somebody.js';
@@ -62,21 +58,12 @@ const startPeer = async (): Promise<System> => {
     DATABASE_URL: postgres.databaseUrl,
     CRUD_KEY: randomBytes(32).toString('hex'),
   };
-  const start = async (program: string) => {
-    const path = projectPath('dist/test/bench/crud', `${program}.js`);
-    const child = spawn(process.execPath, [...SERVICE_FLAGS, path], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env,
-    });
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-    return { child, line };
-  };
-  const [api, worker] = [await start('api'), await start('worker')];
+  const [api, worker] = [await startChild('crud/api', [], env), await startChild('crud/worker', [], env)];
   return {
     url: `http://127.0.0.1:${(JSON.parse(api.line) as { port: number }).port}/readings`,
     apiKey: API_KEY,
-    rest: () => void worker.child.kill('SIGSTOP'),
-    work: () => void worker.child.kill('SIGCONT'),
+    rest: () => void worker.process.kill('SIGSTOP'),
+    work: () => void worker.process.kill('SIGCONT'),
     published: async () => {
       const { rows } = await pool.query<{ count: number }>(
         'select count(*)::int from crud.reading where published_at is not null',
@@ -84,9 +71,7 @@ const startPeer = async (): Promise<System> => {
       return rows[0]!.count;
     },
     stop: async () => {
-      api.child.kill('SIGKILL');
-      worker.child.kill('SIGKILL');
-      await Promise.all([once(api.child, 'exit'), once(worker.child, 'exit')]);
+      await Promise.all([api.stop('SIGKILL'), worker.stop('SIGKILL')]);
       await pool.end();
       await postgres.stop();
     },

@@ -1,9 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import {
   connectClient,
   newEvent,
@@ -11,12 +9,12 @@ import {
   type JSONEventData,
 } from '#embedded-event-store/testing/client.js';
 import { projectPath } from '#platform/project-path.js';
+import { startNode } from '../child.js';
 import { DATA, PAYLOAD } from './payload.js';
 
 /** A server in a separate process, with a client. */
 export interface Served {
   readonly client: EventStoreDBClient;
-  readonly port: number;
   readonly echoPort: number;
   readonly startMs: number;
   /** Resident memory, MiB (Linux). */
@@ -26,19 +24,12 @@ export interface Served {
 
 export const serve = async (...args: string[]): Promise<Served> => {
   const startedAt = performance.now();
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [projectPath('dist/test/bench/event-store/server.js'), ...args],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  if (!child.stdout) throw new Error('The server has no output.');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const child = await startNode([projectPath('dist/test/bench/event-store/server.js'), ...args]);
   const startMs = performance.now() - startedAt;
-  const { port, echo, pid } = JSON.parse(line) as { port: number; echo?: number; pid: number };
+  const { port, echo, pid } = JSON.parse(child.line) as { port: number; echo?: number; pid: number };
   const client = connectClient(`esdb://127.0.0.1:${String(port)}?tls=false`);
   return {
     client,
-    port,
     echoPort: echo ?? 0,
     startMs,
     residentMib: () =>
@@ -46,10 +37,8 @@ export const serve = async (...args: string[]): Promise<Served> => {
     stop: async () => {
       // Not awaited: the client waits forever for a stream that was left early.
       void client.dispose();
-      if (child.exitCode !== null) throw new Error('A measured server ended by itself.');
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
+      if (child.process.exitCode !== null) throw new Error('A measured server ended by itself.');
+      await child.stop();
     },
   };
 };

@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { connectClient } from '#embedded-event-store/testing/client.js';
 import type { Projection } from '#event-sourcing/projections/projection.js';
 import { rebuild } from '#event-sourcing/projections/rebuild.js';
-import { verify } from '#event-sourcing/projections/verify.js';
 import { REBUILDING_SESSION, dropVersions, type Workshop } from '#event-sourcing/projections/versions.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { eventsUpTo } from '#event-sourcing/store/events-up-to.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { openPool } from '#platform/postgres/pool.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
@@ -16,7 +13,7 @@ import { startPostgres } from '../../support/start-postgres.js';
 import { serveStore } from '../billing/event-store.js';
 import { ratio, type Benchmark, type Row, type Settings } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
-import { EVENTS_PER_READING, RARE_CATEGORY, fillWithReadings } from './readings-log.js';
+import { EVENTS_PER_READING, fillWithReadings } from './readings-log.js';
 
 const EVENTS = 200_000;
 const ROUNDS = 2;
@@ -53,29 +50,6 @@ const rawCatchUp = (url: string, events: number): Promise<Cost> =>
     void client.dispose();
     return seen;
   });
-
-/** CPU time of this process to read all of it, milliseconds. */
-const cpuToRead = async (events: AsyncIterable<unknown>): Promise<number> => {
-  const before = process.cpuUsage();
-  for await (const _ of events);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-};
-
-/** What a rebuild reads for a category of 1 % of the log, and what the whole log costs. */
-const rareCategory = async (store: EventStore): Promise<Row> => {
-  const to = (await store.head())!;
-  const whole = await cpuToRead(store.readAll());
-  const rare = await cpuToRead(eventsUpTo(store, { categories: [RARE_CATEGORY], after: null, to }));
-  return {
-    what: 'CPU to read a category of 1 % of the log; floor: the whole log',
-    measured: `${rare.toFixed(0)} ms`,
-    floor: `${whole.toFixed(0)} ms`,
-    value: rare / whole,
-    aim: '≤ 0.05',
-    met: rare / whole <= 0.05,
-  };
-};
 
 interface Rebuilt extends Cost {
   /** Peak memory in use (heap and buffers) in the first and in the last third, MiB. */
@@ -125,20 +99,7 @@ const measure = async (
     ),
   );
   add(byCpu(Math.min(...rebuilt.map(({ cpu }) => cpu)), Math.min(...raw.map(({ cpu }) => cpu))));
-  add(await rareCategory(store));
   add(flat(events, best));
-  const startedAt = performance.now();
-  const { tables } = await verify(workshop, status);
-  const rows = tables.reduce((sum, { versionRows }) => sum + versionRows, 0);
-  const seconds = (performance.now() - startedAt) / 1_000;
-  add({
-    what: `verify: rows compared with tables that are empty`,
-    measured: `${rows} rows in ${seconds.toFixed(1)} s`,
-    floor: '',
-    value: null,
-    aim: '',
-    met: null,
-  });
 };
 
 /** Comparable on a machine that others use, too. @param measured and its floor, in microseconds */
@@ -154,8 +115,6 @@ const byCpu = (measured: number, floor: number): Row => ({
 const flat = (events: number, { first, last }: Rebuilt): Row => ({
   what: `memory in use during it, first and last third of ${events} events`,
   measured: `${first.toFixed(0)} and ${last.toFixed(0)} MiB`,
-  floor: '',
-  value: null,
   aim: `flat: + ≤ ${FLAT_MIB} MiB`,
   met: last - first <= FLAT_MIB,
 });

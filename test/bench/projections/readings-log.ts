@@ -4,9 +4,6 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 
 /** Events of one published reading, in its two streams. */
 export const EVENTS_PER_READING = 5;
-/** Of other streams, one event for as many readings: 1 % of the log. */
-export const RARE_CATEGORY = 'rare';
-const READINGS_PER_RARE = 20;
 const WRITERS = 64;
 const AT = '2026-04-12T10:00:00.000Z';
 const WORKSPACE = 'ws_0000000000000000000001';
@@ -15,15 +12,13 @@ const WORKSPACE = 'ws_0000000000000000000001';
 const SEALED_INPUT = randomBytes(186).toString('base64');
 const SEALED_RESULT = randomBytes(4_395).toString('base64');
 
-/** Appends published readings and, rarely, something else: many concurrently, as a busy service does. */
+/** Appends published readings: many concurrently, as a busy service does. */
 export const fillWithReadings = async (store: EventStore, readings: number): Promise<void> => {
   let left = readings;
   const writer = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
       const id = randomUUID();
-      if (left % READINGS_PER_RARE === 0)
-        await store.append(`${RARE_CATEGORY}-${id}`, 'no_stream', [event('Happened', {})]);
       await store.append(`reading-${id}`, 'no_stream', [
         event('ReadingRequested', {
           workspaceId: WORKSPACE,

@@ -1,20 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { projectPath } from '#platform/project-path.js';
-import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
+import { startChild } from '../child.js';
 import { quantile } from '../quantile.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
 import { bulkRate, measureBulks } from './bulk.js';
 import { MANY_READINGS, measureFlatness } from './flatness.js';
 import { OFFERED, measureLag } from './lag.js';
 import { measureLatency } from './latency.js';
-import { measureNeighbour } from './neighbour.js';
 import { measureInTurns, withRefusals, type Load, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
 import { somebody } from './somebody.js';
@@ -26,21 +21,11 @@ const READINGS = 200;
 const LAG_SECONDS = 10;
 
 /** @param databaseUrl enables authentication and rate limits */
-const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): void }> => {
+const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): Promise<void> }> => {
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = spawn(
-    process.execPath,
-    [...SERVICE_FLAGS, projectPath('dist/test/bench/service/bare-server.js')],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl },
-    },
-  );
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return {
-    url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`,
-    stop: () => child.kill(),
-  };
+  const given = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
+  const { line, stop } = await startChild('service/bare-server', [], given);
+  return { url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`, stop };
 };
 
 /** Waits until every accepted reading has ended and is published. */
@@ -114,7 +99,7 @@ const measureGets = async (
   const status = await pairOf(floor(bareIds), ofApi(''));
   const guarded = await startBare(stack.databaseUrl);
   const guards = await pairOf(floor(bareIds), floor(bareIds, guarded.url));
-  guarded.stop();
+  await guarded.stop();
   return {
     status,
     guards,
@@ -208,7 +193,6 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       add({
         what: `lag of the status projection, ${OFFERED} readings/s offered, p99`,
         measured: `${lag.toFixed(1)} ms, ${perSecond(accepted)} accepted`,
-        floor: '',
         value: lag,
         aim: `≤ 250 ms, ${OFFERED}/s accepted`,
         met: lag <= 250 && accepted >= 0.95 * OFFERED,
@@ -227,20 +211,8 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       const bulkOf = 'readings accepted in bulks of 1,000 (worker paused)';
       add(ratio(`${bulkOf}; floor: one a request`, bulkRate(bulks), posts.api.perSecond, 1));
       add(atMost('a bulk of 1,000 accepted, slowest of 5', Math.max(...bulks), 'ms', 2_000));
-      say('  A neighbour of a long queue…');
-      const idle = quantile(latencies, 0.5);
-      const { queued, latencies: beside } = await measureNeighbour(stack, customer, database);
-      const neighbour = quantile(beside, 0.5);
-      add({
-        what: `acceptance to published beside ${queued} queued readings of another workspace, p50; floor: idle`,
-        measured: `${neighbour.toFixed(0)} ms`,
-        floor: `${idle.toFixed(0)} ms`,
-        value: neighbour / idle,
-        aim: '≤ 3',
-        met: neighbour / idle <= 3,
-      });
     } finally {
-      bareServer.stop();
+      await bareServer.stop();
       await database.end();
       // No need to stop gracefully: the data is discarded.
       await stack.killAll();

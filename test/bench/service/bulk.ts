@@ -9,7 +9,7 @@ const BULKS = 5;
 const readings = Array.from({ length: READINGS }, (_, index) => somebody(index));
 
 /** One bulk of 1,000 readings. @throws Error when one is refused */
-export const acceptBulk = async (customer: Integrator): Promise<void> => {
+const acceptBulk = async (customer: Integrator): Promise<void> => {
   const body = { mode: 'all', readings };
   const answer = await customer.call<{ accepted: number }>('POST', '/api/v1/readings/bulk', { body });
   if (answer.body.accepted !== READINGS) throw new Error(`A bulk was answered ${answer.status}.`);

@@ -1,10 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
-import { projectPath } from '#platform/project-path.js';
+import { startChild, type Child } from '../child.js';
 import { quantile } from '../quantile.js';
 import type { Settings } from '../report.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
@@ -16,28 +12,8 @@ export const CONCURRENCY = 128;
 /** Deliveries per second in the latency measurement, well below the capacity of a worker. */
 export const PACE = 200;
 
-export interface Child {
-  readonly line: string;
-  readonly process: ChildProcess;
-  stop(): Promise<void>;
-}
-
-export const start = async (program: string, ...args: readonly string[]): Promise<Child> => {
-  const path = projectPath('dist/test/bench/webhooks', `${program}.js`);
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, path, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return {
-    line,
-    process: child,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-};
+export const start = (program: string, ...args: readonly string[]): Promise<Child> =>
+  startChild(`webhooks/${program}`, args);
 
 export interface Setting {
   readonly pool: pg.Pool;
