@@ -76,27 +76,6 @@ describe('The kustomizations', () => {
     expect(kustomizationIn(OVERLAY).components).toEqual(COMPONENTS.map((folder) => `../../${folder}`));
   });
 
-  it('are an API, workers, migrations, commands, budgets, and what components add', () => {
-    expect(base.map(named)).toEqual([
-      'Deployment api',
-      'Service api',
-      'PodDisruptionBudget api',
-      'Deployment worker',
-      'PodDisruptionBudget worker',
-      'Deployment worker-jobs',
-      'PodDisruptionBudget worker-jobs',
-      'Job migrate',
-      'CronJob ops',
-    ]);
-    expect(COMPONENTS.flatMap(manifestsIn).map(named)).toEqual([
-      'HorizontalPodAutoscaler api',
-      'HorizontalPodAutoscaler worker-jobs',
-      'NetworkPolicy reading-service',
-      'NetworkPolicy api',
-      'NetworkPolicy worker',
-    ]);
-  });
-
   it('patch objects of the base', () => {
     const targets = COMPONENTS.flatMap((folder) => kustomizationIn(folder).patches ?? []).flatMap(
       ({ target: { kind, name } }) => name.split('|').map((one) => `${kind} ${one}`),
@@ -138,20 +117,6 @@ describe('The manifests', () => {
     );
     expect(together).toHaveLength(all.length + 3);
     expect(typeFaults(together)).toEqual([]);
-  });
-
-  it('are reported when a field is misspelt, missing or of another type', () => {
-    const service = base.find(({ kind }) => kind === 'Service')!;
-    const planted = [
-      { ...service, spek: {} },
-      { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' }, spec: { backoffLimit: 1 } },
-      { ...service, spec: { ports: [{ port: '80' }] } },
-    ];
-    expect(typeFaults(planted)).toEqual([
-      expect.stringContaining('"spek": {}: Object literal may only specify known properties'),
-      expect.stringContaining("Property 'template' is missing"),
-      expect.stringContaining("Type 'string' is not assignable to type 'number'"),
-    ]);
   });
 
   it('select the pods that they are about', () => {
@@ -208,18 +173,6 @@ describe('The pods', () => {
     }
   });
 
-  it('spread over zones and nodes', () => {
-    const lasting = pods.filter(({ spec }) => spec.topologySpreadConstraints);
-    expect(lasting.map(({ component }) => component)).toEqual(['api', 'worker', 'worker-jobs']);
-    for (const { labels, spec } of lasting)
-      expect(
-        spec.topologySpreadConstraints!.map(({ topologyKey, labelSelector }) => [topologyKey, labelSelector]),
-      ).toEqual([
-        ['topology.kubernetes.io/zone', { matchLabels: labels }],
-        ['kubernetes.io/hostname', { matchLabels: labels }],
-      ]);
-  });
-
   it('read secrets from mounted files alone: those of the owner for migrations and commands only', () => {
     const secret = /PASSWORD|SECRET|TOKEN|DIGEST_KEY|ENCRYPTION_KEYS|DATABASE_|EVENTSTORE_|SIGNING/;
     for (const { env } of pods)
@@ -250,20 +203,6 @@ describe('The pods', () => {
     });
   });
 
-  it('mount the keys of epochs where readings are opened, not for migrations', () => {
-    const { patches = [] } = kustomizationIn('components/epoch-keys');
-    expect(patches.flatMap(({ target }) => target.name.split('|'))).toEqual([
-      'api',
-      'worker',
-      'worker-jobs',
-      'ops',
-    ]);
-    for (const { patch } of patches)
-      expect([patch.match(/mountPath: (\S+)\}/)?.[1], patch.match(/claimName: (\S+)\}\}/)?.[1]]).toEqual([
-        '/keys',
-        'epoch-keys',
-      ]);
-  });
 });
 
 describe('The network policies', () => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreditBooks } from '#billing/application/credit-books.js';
@@ -9,7 +8,6 @@ import type { Correction } from '#billing/contracts/index.js';
 import { createCreditsExecutor } from '#billing/executors.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
-import { programPath } from '#platform/program-path.js';
 import { altered, eventfulBook, TAMPERINGS, TestBook } from '../../libs/billing/test/book.js';
 import { OPERATORS_SETTING } from '../../libs/billing/test/operators.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
@@ -18,7 +16,6 @@ import { askCompanion } from '../support/companion.js';
 import { fixture, startStack } from '../support/index.js';
 import { until } from '../support/integrator.js';
 import { approval, Operator, twoOperators } from '../support/operators.js';
-import { storeThatFallsSilent } from '../support/silent-store.js';
 
 const stack = fixture(startStack);
 const store = fixture(
@@ -228,27 +225,6 @@ describe('corrections by two operators', () => {
     const { entries } = await ada.ops<{ entries: object[] }>(['ledger', 'find', 'INC-42']);
     const signed = { actor: 'operator:ada', approvedBy: 'grace', correctionId };
     expect(entries).toMatchObject([{ workspaceId: workspace, credits: 20, ...signed }]);
-  });
-
-  it('are finished by a repeated run when the process dies between approval and booking', async () => {
-    const before = (await balance()).available;
-    const correction = await proposed(adjust(11, 'KILLED'));
-    const asGrace = { DATA_DIR: stack.dataDir, OPERATOR_KEY_FILE: grace.keyFile };
-    const silent = await storeThatFallsSilent(stack, 'CorrectionApproved');
-    const child = spawn(process.execPath, [programPath('ops'), ...approval(correction)], {
-      env: { ...process.env, ...asGrace, EVENTSTORE_URL: silent.url },
-      stdio: 'ignore',
-    });
-    const show = ['corrections', 'show', correction.correctionId];
-    const status = async () => (await ada.ops<Correction>(show)).status;
-    await until(async () => (await status()) === 'approved', 'the approval is recorded');
-    // It has ended if the store was silent for too long.
-    if (child.kill('SIGKILL') && child.exitCode === null) await once(child, 'exit');
-    silent.close();
-    expect(await balance()).toMatchObject({ available: before });
-    for (let time = 0; time < 2; time += 1)
-      expect(await grace.ops(approval(correction))).toMatchObject({ outcome: 'booked' });
-    expect(await balance()).toMatchObject({ available: before + 11 });
   });
 
   it('keep to the limit, and say which', async () => {

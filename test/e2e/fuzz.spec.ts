@@ -6,9 +6,10 @@ import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { askCompanion } from '../support/companion.js';
-import { Integrator, untilServed } from '../support/integrator.js';
+import { Integrator } from '../support/integrator.js';
 import { fixture, sharedStack } from '../support/index.js';
 import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
+import { thingsOf } from './support/things.js';
 
 const REQUESTS = rounds(600, 50_000);
 /** The same seed draws the same requests. */
@@ -21,8 +22,8 @@ const LOT = 2_000;
 
 /** Objects of each kind that a lot may destroy. Each lot gets new ones. */
 const THINGS = 6;
-/** Credits for a lot's readings, and for three of its requests to be accepted. */
-const CREDITS = THINGS * 20 + 60;
+/** Credits for the readings of a lot's objects, and for three of its requests to be accepted. */
+const CREDITS = THINGS * 60 + 60;
 
 const stack = fixture(sharedStack);
 const customer = fixture(() => Integrator.open(stack, 0));
@@ -38,33 +39,9 @@ const knownThings = async (): Promise<Known> => {
   const { data } = (await customer.call<{ data: { endpointId: string }[] }>('GET', '/api/v1/webhooks')).body;
   for (const { endpointId } of data) await customer.call('DELETE', `/api/v1/webhooks/${endpointId}`);
   return {
-    ids: await Promise.all(Array.from({ length: THINGS }, () => thingsOf(bearer))),
+    ids: await Promise.all(Array.from({ length: THINGS }, () => thingsOf(stack, customer))),
     credentials: [{ 'x-api-key': customer.apiKey }, bearer],
   };
-};
-
-const thingsOf = async (bearer: Record<string, string>) => {
-  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    (
-      await untilServed(() =>
-        customer.call<Record<string, string>>('POST', `/api/v1${path}`, { body, headers }),
-      )
-    ).body;
-  const readingId = await customer.published();
-  const endpointId = await customer.endpoint('https://receiver.invalid/hook');
-  const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
-  const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
-    since: '2026-04-01T00:00:00Z',
-    dryRun: true,
-  });
-  // With both headers the service would check only the API key.
-  const issued = await fetch(`${stack.baseUrl}/api/v1/keys`, {
-    method: 'POST',
-    headers: { ...bearer, 'content-type': 'application/json' },
-    body: '{}',
-  });
-  const { keyId } = (await issued.json()) as { keyId: string };
-  return { readingId, endpointId, deliveryId, replayId, keyId };
 };
 
 const answerTo = (request: HostileRequest): Promise<SeenAnswer> =>
