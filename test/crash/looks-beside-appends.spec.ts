@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GroupCommit } from '#embedded-event-store/log/group-commit.js';
 import { LogStore } from '#embedded-event-store/log/log-store.js';
 import { serveSnapshots } from '#embedded-event-store/log/serve-snapshots.js';
-import { SILENT } from '#embedded-event-store/operator/progress.js';
 import { verifyFolder } from '#embedded-event-store/operator/verify.js';
 import { StreamWriter } from '#embedded-event-store/streams/stream-writer.js';
 import { projectPath } from '#platform/project-path.js';
@@ -61,7 +60,7 @@ describe('operator commands beside a store that is being written', () => {
         await writer.append('a', 'any', [{ ...event, id: randomUUID() }]);
       expect(failure).toBeUndefined();
       expect(looks).toBeGreaterThanOrEqual(LEAST_LOOKS);
-      const { events, listed } = await verifyFolder(folder, SILENT);
+      const { events, listed } = await verifyFolder(folder);
       expect({ events, listed, failure }).toEqual({ events: acknowledged, listed: [], failure: undefined });
     } finally {
       looking.kill();

@@ -5,14 +5,11 @@ EventStoreDB's gRPC protocol. It has no replication.
 
 Usage: embedded-event-store [serve] --data DIR [options]
        embedded-event-store verify --data DIR [--json]
-       embedded-event-store info --data DIR [--json]
-       embedded-event-store backup --data DIR --to DIR [--json]
 
 serve (the default command):
   --data DIR           data folder; created if missing (required)
   --port N             TCP port; 0 lets the system choose one (default 2113)
   --host ADDRESS       address to listen on (default 127.0.0.1)
-  --max-append-size N  largest append: bytes of data and metadata (default 1048576)
   --commit-timeout N   milliseconds after which an unfinished write is reported as timed out (default 2000)
   --tls-cert FILE      certificate in PEM; with --tls-key, the server accepts TLS only
   --tls-key FILE       private key of the certificate, in PEM
@@ -26,14 +23,11 @@ When the server is ready, it prints one line of JSON on standard output:
 On SIGTERM or SIGINT it makes accepted appends durable and exits with status 0.
 
 verify    checks every record's checksum, the index and the heads. Works while a server runs. Status 1 on findings.
-info      describes the contents of a folder. Works while a server runs.
-backup    copies a store into a new folder and verifies the copy. Works while a server runs.
-Results go to standard output (--json: as one JSON object), progress and problems to standard error.
+Results go to standard output (--json: as one JSON object), problems to standard error.
 
 Examples:
   embedded-event-store --data ./data --port 2113
   embedded-event-store verify --data ./data --json
-  embedded-event-store backup --data ./data --to ./backups/2026-11-20
   EVENT_STORE_USER=admin:changeit embedded-event-store --data ./data --tls-cert node.crt --tls-key node.key
 `;
 
@@ -42,8 +36,6 @@ export interface ServeCommand {
   readonly data: string;
   readonly port: number;
   readonly host: string;
-  /** Bytes. */
-  readonly maxAppendBytes: number | undefined;
   /** Milliseconds. */
   readonly commitTimeoutMs: number | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
@@ -51,17 +43,18 @@ export interface ServeCommand {
   readonly exitWithParent: boolean;
 }
 
-/** A command that works on a data folder and then exits. */
-export type OperatorCommand =
-  | { readonly kind: 'verify' | 'info'; readonly data: string; readonly json: boolean }
-  | { readonly kind: 'backup'; readonly data: string; readonly to: string; readonly json: boolean };
+export interface VerifyCommand {
+  readonly kind: 'verify';
+  readonly data: string;
+  readonly json: boolean;
+}
 
 interface Invalid {
   readonly kind: 'invalid';
   readonly problem: string;
 }
 
-export type CommandLine = ServeCommand | OperatorCommand | { readonly kind: 'help' } | Invalid;
+export type CommandLine = ServeCommand | VerifyCommand | { readonly kind: 'help' } | Invalid;
 
 const DEFAULT_PORT = '2113';
 
@@ -69,7 +62,6 @@ const SERVE_OPTIONS = {
   data: { type: 'string' },
   port: { type: 'string', default: DEFAULT_PORT },
   host: { type: 'string', default: '127.0.0.1' },
-  'max-append-size': { type: 'string' },
   'commit-timeout': { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -78,9 +70,8 @@ const SERVE_OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const OPERATOR_OPTIONS = {
+const VERIFY_OPTIONS = {
   data: { type: 'string' },
-  to: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -94,10 +85,6 @@ const parseServe = (args: string[]): CommandLine => {
   if (values.data === undefined) return NO_DATA;
   const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : NaN;
   if (!(port <= 65_535)) return invalid(`--port ${values.port} is not a port (0 to 65535).`);
-  const size = values['max-append-size'];
-  if (size !== undefined && !/^[1-9]\d{0,8}$/.test(size)) {
-    return invalid(`--max-append-size ${size} is not a number of bytes (1 to 999999999).`);
-  }
   const timeout = values['commit-timeout'];
   if (timeout !== undefined && !/^[1-9]\d{0,5}$/.test(timeout)) {
     return invalid(`--commit-timeout ${timeout} is not a number of milliseconds (1 to 999999).`);
@@ -112,7 +99,6 @@ const parseServe = (args: string[]): CommandLine => {
     data: values.data,
     port,
     host: values.host,
-    maxAppendBytes: size === undefined ? undefined : Number(size),
     commitTimeoutMs: timeout === undefined ? undefined : Number(timeout),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     userFile: values['user-file'],
@@ -120,27 +106,17 @@ const parseServe = (args: string[]): CommandLine => {
   };
 };
 
-const parseOperator = (kind: OperatorCommand['kind'], args: string[]): CommandLine => {
-  const { data, to, json, help } = parseArgs({ args, options: OPERATOR_OPTIONS }).values;
+const parseVerify = (args: string[]): CommandLine => {
+  const { data, json, help } = parseArgs({ args, options: VERIFY_OPTIONS }).values;
   if (help) return { kind: 'help' };
-  if (data === undefined) return NO_DATA;
-  if (kind !== 'backup') return to === undefined ? { kind, data, json } : invalid('--to is for backup only.');
-  return to === undefined ? invalid('--to is required.') : { kind, data, to, json };
+  return data === undefined ? NO_DATA : { kind: 'verify', data, json };
 };
 
 export const parseArguments = (args: readonly string[]): CommandLine => {
   const [first = '', ...rest] = args;
   try {
-    switch (first) {
-      case 'verify':
-      case 'info':
-      case 'backup':
-        return parseOperator(first, rest);
-      case 'serve':
-        return parseServe(rest);
-      default:
-        return parseServe([...args]);
-    }
+    if (first === 'verify') return parseVerify(rest);
+    return parseServe(first === 'serve' ? rest : [...args]);
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
   }

@@ -34,8 +34,6 @@ export interface EmbeddedEventStoreOptions {
   readonly now?: () => number;
   /** Receives messages for the operator; writes to standard error by default. */
   readonly report?: (message: string) => void;
-  /** Called when an append cannot be made durable; ends the process by default. */
-  readonly onFatal?: (error: unknown) => void;
 }
 
 export interface EmbeddedEventStore {
@@ -76,12 +74,10 @@ export const startEmbeddedEventStore = async (
     const opened = await LogStore.open(dataDir, { noSync: options.unsafeNoSync ?? false });
     store = opened;
     const committed = new EventEmitter().setMaxListeners(0);
-    const onFailure =
-      options.onFatal ??
-      ((error: unknown): void => {
-        report(`Appended events could not be made durable; the event store exits: ${String(error)}`);
-        process.exit(1);
-      });
+    const onFailure = (error: unknown): void => {
+      report(`Appended events could not be made durable; the event store exits: ${String(error)}`);
+      process.exit(1);
+    };
     const commits: GroupCommit = new GroupCommit(
       opened,
       { onCommitted: () => committed.emit('commit'), onFailure, quorum: options.quorum },

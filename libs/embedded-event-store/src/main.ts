@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { parseArguments, USAGE, type ServeCommand } from './command-line.js';
+import { parseArguments, USAGE, type ServeCommand, type VerifyCommand } from './command-line.js';
 import { startEmbeddedEventStore, UnusableDataError } from './index.js';
-import { runOperatorCommand } from './operator/run.js';
+import { verifyApart, VERIFYING } from './operator/verify-apart.js';
+import { verifyFolder } from './operator/verify.js';
 
 const banner = (open: boolean): string =>
   `Embedded event store: one node, ${open ? 'no' : 'basic'} authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n`;
@@ -29,16 +30,13 @@ const loginOf = ({ userFile }: ServeCommand): { username: string; password: stri
 };
 
 const serve = async (command: ServeCommand): Promise<void> => {
-  const { data, port, host, maxAppendBytes, commitTimeoutMs, exitWithParent } = command;
+  const { data, port, host, commitTimeoutMs, exitWithParent } = command;
   const login = loginOf(command);
   const store = await startEmbeddedEventStore({
     dataDir: data,
     port,
     host,
-    limits: {
-      ...(maxAppendBytes !== undefined && { maxAppendBytes }),
-      ...(commitTimeoutMs !== undefined && { commitTimeoutMs }),
-    },
+    limits: commitTimeoutMs === undefined ? {} : { commitTimeoutMs },
     ...(command.tls && {
       tls: { cert: readFileSync(command.tls.certFile), key: readFileSync(command.tls.keyFile) },
     }),
@@ -61,6 +59,16 @@ const serve = async (command: ServeCommand): Promise<void> => {
   if (process.stderr.isTTY) process.stderr.write(banner(login === undefined));
 };
 
+/** Status 1 after findings. */
+const verify = async ({ data, json }: VerifyCommand): Promise<void> => {
+  const isApart = process.env[VERIFYING] !== undefined;
+  const found = isApart ? await verifyFolder(data) : await verifyApart(process.argv[1]!, data);
+  const { events, streams, findings, listed } = found;
+  const summary = `Verified: ${events} events in ${streams} streams, ${findings} findings.`;
+  process.stdout.write(`${json ? JSON.stringify(found) : [summary, ...listed].join('\n')}\n`);
+  process.exitCode = findings > 0 ? 1 : 0;
+};
+
 const main = async (): Promise<void> => {
   const command = parseArguments(process.argv.slice(2));
   switch (command.kind) {
@@ -71,14 +79,8 @@ const main = async (): Promise<void> => {
       return fail(`${command.problem}\n\n${USAGE}`);
     case 'serve':
       return serve(command);
-    default: {
-      const status = await runOperatorCommand(
-        command,
-        (line) => process.stdout.write(`${line}\n`),
-        (line) => process.stderr.write(`${line}\n`),
-      );
-      process.exitCode = status;
-    }
+    case 'verify':
+      return verify(command);
   }
 };
 

@@ -14,11 +14,7 @@ const tell = (ports: Record<string, number>): void =>
   void process.stdout.write(`${JSON.stringify({ ...ports, pid: process.pid })}\n`);
 
 const serveStore = async (dataDir: string, sync: boolean): Promise<void> => {
-  const store = await startEmbeddedEventStore({
-    dataDir,
-    limits: { maxSubscriptions: 2_000 },
-    ...(!sync && { unsafeNoSync: true }),
-  });
+  const store = await startEmbeddedEventStore({ dataDir, unsafeNoSync: !sync });
   const echo = createServer((socket) => socket.setNoDelay(true).pipe(socket)).listen(0, '127.0.0.1');
   await once(echo, 'listening');
   tell({ port: store.port, echo: (echo.address() as AddressInfo).port });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { setTimeout as delay } from 'node:timers/promises';
 import { collect, freshStream, numbered, one, rejection, revisions } from './support/events.js';
 import { storeUnderTest } from './support/store-under-test.js';
 
@@ -50,24 +49,6 @@ describe('the metadata of a stream', () => {
     await store.client.appendToStream(stream, one(), { expectedRevision: 9n });
     expect(await read(stream)).toEqual(after);
   });
-
-  it('hides the events older than maxAge', async () => {
-    // On a slow machine, the last events may be too old as well before they are read.
-    for (let isLate = true; isLate;) {
-      const stream = await streamOf(2);
-      await delay(3_200);
-      const since = performance.now();
-      await store.client.appendToStream(stream, numbered(2));
-      await store.client.setStreamMetadata(stream, { maxAge: 3 });
-      const found = [await read(stream), await read(stream, true)];
-      isLate = performance.now() - since >= 3_000;
-      if (!isLate)
-        expect(found).toEqual([
-          [2n, 3n],
-          [3n, 2n],
-        ]);
-    }
-  });
 });
 
 describe('a soft-deleted stream', () => {
@@ -98,29 +79,6 @@ describe('a soft-deleted stream', () => {
       // The metadata may follow the append after a moment.
       let { metadata } = await store.client.getStreamMetadata(stream);
       while (metadata?.truncateBefore !== 3) ({ metadata } = await store.client.getStreamMetadata(stream));
-    },
-  );
-
-  it('is revived by new metadata, which hides the events from before', async () => {
-    const stream = await streamOf(3);
-    await store.client.deleteStream(stream);
-    await store.client.setStreamMetadata(stream, { owner: 'us' });
-    // A second event of metadata follows, maybe a moment later.
-    let { metadata } = await store.client.getStreamMetadata(stream);
-    while (metadata?.truncateBefore !== 3) ({ metadata } = await store.client.getStreamMetadata(stream));
-    expect(metadata).toEqual({ owner: 'us', truncateBefore: 3 });
-    expect(await read(stream)).toEqual([]);
-    await store.client.appendToStream(stream, numbered(1), { expectedRevision: 2n });
-    expect(await readOnceFound(stream)).toEqual([3n]);
-  });
-
-  it.each(['any', 'no_stream', 0n] as const)(
-    'is none that never existed (%s): it gets no metadata',
-    async (expectedRevision) => {
-      const stream = freshStream();
-      const error = await rejection(store.client.deleteStream(stream, { expectedRevision }));
-      expect(error).toMatchObject({ type: 'wrong-expected-version', streamName: stream });
-      expect(await rejection(read(`$$${stream}`))).toMatchObject({ type: 'stream-not-found' });
     },
   );
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type EventStoreDBClient } from './support/client.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
-import { collect, numbered } from './support/events.js';
+import { numbered } from './support/events.js';
 import { IS_EMBEDDED } from './support/store-under-test.js';
 
 interface Ended {
@@ -44,53 +44,18 @@ const run = async (...args: string[]): Promise<Ended> => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('info reports who serves the folder and what is durable', async () => {
-    const { status, out } = await run('info', '--data', dataDir, '--json');
-    expect(status).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
-      format: 1,
-      // With the metadata of `$scavenges`, with which every store begins.
-      events: 101,
-      streams: 3,
-      servedBy: server.process.pid,
-    });
-  });
-
-  it('verify and backup see a consistent durable state during appends', async () => {
+  it('verify sees a consistent durable state during appends', async () => {
     let writing = true;
-    let acknowledged = 0;
     const writer = (async () => {
-      while (writing) {
-        await client.appendToStream('b', numbered(20));
-        acknowledged += 20;
-      }
+      while (writing) await client.appendToStream('b', numbered(20));
     })();
-    const verified = await run('verify', '--data', dataDir, '--json');
-    const before = acknowledged;
-    const copy = join(folder, 'copy');
-    const backedUp = await run('backup', '--data', dataDir, '--to', copy, '--json');
+    const { status, out, err } = await run('verify', '--data', dataDir, '--json');
     writing = false;
     await writer;
-    expect(verified.err).toMatch(/^(verify: \d+ of \d+\n)*$/);
-    expect({ status: verified.status, ...JSON.parse(verified.out) }).toMatchObject({
-      status: 0,
-      findings: 0,
-    });
-    // A long log shows its progress.
-    expect(backedUp.err).toMatch(/^(backup: \d+ of \d+\n)*$/);
-    const { events, ...found } = JSON.parse(backedUp.out) as { events: number };
-    expect({ status: backedUp.status, ...found }).toMatchObject({ status: 0, findings: 0, listed: [] });
-    expect(events).toBeGreaterThanOrEqual(100 + before);
-
-    const restored = await startEmbeddedChild(copy);
-    const other = connect(restored.connectionString);
-    expect(await collect(other.readAll())).toHaveLength(events);
-    await other.dispose();
-    expect(await restored.end('SIGTERM')).toBe(0);
+    expect({ status, err, ...JSON.parse(out) }).toMatchObject({ status: 0, err: '', findings: 0, listed: [] });
   });
 
   it('report what is missing', async () => {
-    expect(await run('backup', '--data', dataDir)).toMatchObject({ status: 1 });
     expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(
       /data file .* does not exist/,
     );

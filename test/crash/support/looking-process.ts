@@ -1,4 +1,4 @@
-import { describeFolder } from '#embedded-event-store/operator/info.js';
+import { lookAt } from '#embedded-event-store/log/look-at.js';
 
 /**
  * Looks at the store in a folder again and again, as operators’ commands do. Arguments: folder, seconds, least number of
@@ -7,5 +7,6 @@ import { describeFolder } from '#embedded-event-store/operator/info.js';
 const [folder = '', seconds, least] = process.argv.slice(2);
 const end = Date.now() + Number(seconds) * 1_000;
 let looks = 0;
-for (; Date.now() < end || looks < Number(least); looks++) await describeFolder(folder);
+for (; Date.now() < end || looks < Number(least); looks++)
+  await lookAt(folder, (store) => store.lastRecord());
 process.send!(looks, () => process.disconnect());

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeDamage, isDamage } from '#embedded-event-store/log/environment.js';
 import { dataFileOf, LogStore } from '#embedded-event-store/log/log-store.js';
-import { SILENT } from '#embedded-event-store/operator/progress.js';
 import { verifyFolder } from '#embedded-event-store/operator/verify.js';
 
 /** What one look at a store says. */
@@ -34,7 +33,7 @@ const look = async (folder: string): Promise<Look> => {
     const served = await LogStore.open(folder);
     const answers = answersOf(served);
     await served.close();
-    const { listed } = await verifyFolder(folder, SILENT);
+    const { listed } = await verifyFolder(folder);
     return { said: listed, answers };
   } catch (error) {
     const damage = isDamage(error) ? describeDamage(dataFileOf(folder), error) : (error as Error).message;

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { backUpFolder } from '#embedded-event-store/operator/backup.js';
-import { SILENT } from '#embedded-event-store/operator/progress.js';
 import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
@@ -187,7 +186,7 @@ const copyLog = async (
   const folder = join(backup, 'event-store');
   switch (source.kind) {
     case 'embedded': {
-      const { findings, listed } = await backUpFolder(source.folder, folder, SILENT, end);
+      const { findings, listed } = await backUpFolder(source.folder, folder, end);
       if (findings > 0) throw new OpsError(`The event store is damaged: ${listed.slice(0, 3).join(' ')}`);
       const data = join(folder, 'data');
       // LMDB makes its lock file anew.

@@ -283,7 +283,7 @@ const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verd
   const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
   try {
     const program = programPath('embedded-event-store');
-    const { events, findings, listed } = await verifyApart(program, folder, () => undefined, patience);
+    const { events, findings, listed } = await verifyApart(program, folder, patience);
     if (findings === 0) return [ok(`all ${events} events match their checksums`)];
     const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
     const advice = 'Restore a backup: docs/operations.md, "Backup and restore".';

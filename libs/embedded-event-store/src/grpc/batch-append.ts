@@ -18,14 +18,10 @@ import {
 } from './requests.js';
 import {
   invalidArgument,
-  resourceExhausted,
   stoppingWrites,
   toRpcError,
   type RpcError,
 } from './rpc-error.js';
-
-/** Maximum number of unfinished appends in one call. */
-const MAX_OPEN_BATCHES = 10_000;
 
 /** An append whose events are still arriving. */
 interface OpenBatch {
@@ -165,8 +161,6 @@ class Batches {
   }
 
   private begin(correlationId: string, options: BatchOptions | undefined): OpenBatch {
-    if (this.open.size >= MAX_OPEN_BATCHES)
-      throw resourceExhausted('Too many unfinished appends in one call.');
     const identity = { correlationId, stream: '', expected: 'any', deadline: undefined, bytes: 0 } as const;
     let batch: OpenBatch;
     try {

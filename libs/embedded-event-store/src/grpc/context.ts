@@ -8,8 +8,6 @@ export interface Limits extends AdmissionLimits {
   readonly maxAppendBytes: number;
   /** Milliseconds after which an unfinished write is reported as timed out (EventStoreDB's default: 2 s). */
   readonly commitTimeoutMs: number;
-  /** Maximum number of concurrent subscriptions. */
-  readonly maxSubscriptions: number;
 }
 
 const MIB = 1024 * 1024;
@@ -17,7 +15,6 @@ const MIB = 1024 * 1024;
 export const DEFAULT_LIMITS: Limits = {
   maxAppendBytes: MIB,
   commitTimeoutMs: 2_000,
-  maxSubscriptions: 1_000,
   maxPendingBytes: 64 * MIB,
   reservedDiskBytes: 64 * MIB,
 };

@@ -6,12 +6,10 @@ import type {
   TombstoneReq,
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import { withinCommitTimeout, type ServerContext } from './context.js';
+import type { ServerContext } from './context.js';
 import { expectedNumber, expectedRevision, writableStreamName } from './requests.js';
 import {
-  commitTimedOut,
   invalidArgument,
-  resourceExhausted,
   stoppingWrites,
   streamDeleted,
   toRpcError,
@@ -28,13 +26,7 @@ const remove = async (context: ServerContext, how: Remove, options: Options | un
   if (!options) throw invalidArgument('The options are missing.');
   const stream = writableStreamName(options.getStreamIdentifier());
   const expected = expectedRevision(options);
-  const refusal = context.admission.refusal();
-  if (refusal !== undefined) throw resourceExhausted(refusal);
-  const outcome = await withinCommitTimeout(
-    context.writer[how](stream, expected),
-    context.limits.commitTimeoutMs,
-  );
-  if (outcome.kind === 'timed-out') throw commitTimedOut();
+  const outcome = await context.writer[how](stream, expected);
   if (outcome.kind === 'deleted') throw streamDeleted(stream);
   if (outcome.kind === 'conflict') {
     throw wrongExpectedVersion(stream, expectedNumber(expected), outcome.current);

@@ -17,7 +17,7 @@ import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
 import { Outlet } from './outlet.js';
 import { streamName } from './requests.js';
-import { invalidArgument, resourceExhausted, RpcError, stopping } from './rpc-error.js';
+import { invalidArgument, RpcError, stopping } from './rpc-error.js';
 
 const DEFAULT_SEARCH_WINDOW = 32;
 
@@ -82,30 +82,17 @@ const parse = (request: ReadReq): ReadRequest => {
 };
 
 /** Read: finite reads of a stream or of $all, and subscriptions to $all. Responses are sent as encoded bytes. */
-export const read = (context: ServerContext): handleServerStreamingCall<ReadReq, Buffer> => {
-  let subscriptions = 0;
-
-  const subscribe = async (request: ReadRequest, outlet: Outlet): Promise<void> => {
-    if (subscriptions >= context.limits.maxSubscriptions) {
-      const details = `The limit of ${String(context.limits.maxSubscriptions)} concurrent subscriptions is reached.`;
-      throw resourceExhausted(details);
-    }
-    subscriptions++;
-    try {
-      await outlet.send(encodeConfirmation(randomUUID()));
-      await subscribeToAll(context, request, outlet);
-    } finally {
-      subscriptions--;
-    }
-  };
-
-  return (call) => {
+export const read =
+  (context: ServerContext): handleServerStreamingCall<ReadReq, Buffer> =>
+  (call) => {
     const outlet = new Outlet(call, context.calls);
     const run = async (): Promise<void> => {
       if (context.calls.stopping) throw stopping();
       const request = parse(call.request);
-      if (request.limit === undefined) await subscribe(request, outlet);
-      else await (request.stream === undefined ? readAll : readStream)(context, request, outlet);
+      if (request.limit === undefined) {
+        await outlet.send(encodeConfirmation(randomUUID()));
+        await subscribeToAll(context, request, outlet);
+      } else await (request.stream === undefined ? readAll : readStream)(context, request, outlet);
     };
     run().then(
       () => {
@@ -119,4 +106,3 @@ export const read = (context: ServerContext): handleServerStreamingCall<ReadReq,
       },
     );
   };
-};

@@ -2,7 +2,7 @@ import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
-import { invalidArgument, missingMetadata, unknown } from './rpc-error.js';
+import { invalidArgument, unknown } from './rpc-error.js';
 
 export const streamIdentifier = (name: string): StreamIdentifier => {
   const identifier = new sharedPb.StreamIdentifier();
@@ -32,29 +32,11 @@ export const writableStreamName = (identifier: StreamIdentifier | undefined): st
 
 const TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The canonical lower-case text of a UUID; undefined if `text` is not a UUID. */
-const canonicalUuid = (text: string): string | undefined =>
-  TEXT.test(text) ? text.toLowerCase() : undefined;
-
-/** The text of a UUID given as two signed 64-bit halves (the protocol's structured form). */
-const uuidFromHalves = (mostSignificant: bigint, leastSignificant: bigint): string => {
-  const hex = [mostSignificant, leastSignificant]
-    .map((half) => BigInt.asUintN(64, half).toString(16).padStart(16, '0'))
-    .join('');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-};
-
 /** The canonical text of an event id or a correlation id. @throws {RpcError} UNKNOWN, as EventStoreDB does */
 export const uuidText = (uuid: UUID | undefined): string => {
-  const structured = uuid?.getStructured();
-  const text = structured
-    ? uuidFromHalves(
-        BigInt(structured.getMostSignificantBits()),
-        BigInt(structured.getLeastSignificantBits()),
-      )
-    : canonicalUuid(uuid?.getString() ?? '');
-  if (text === undefined) throw unknown('An event id is missing or is not a UUID.');
-  return text;
+  const text = uuid?.getString() ?? '';
+  if (!TEXT.test(text)) throw unknown('An event id is missing or is not the text of a UUID.');
+  return text.toLowerCase();
 };
 
 /** The fields that proposed messages of Append and BatchAppend have in common. */
@@ -70,8 +52,8 @@ export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
   const properties = message.getMetadataMap();
   const type = properties.get('type');
   const contentType = properties.get('content-type');
-  if (type === undefined) throw missingMetadata('type');
-  if (contentType === undefined) throw missingMetadata('content-type');
+  if (type === undefined || contentType === undefined)
+    throw invalidArgument('The type or the content type of an event is missing.');
   if (Buffer.byteLength(type) > MAX_NAME_BYTES) {
     throw invalidArgument(`An event type is longer than ${String(MAX_NAME_BYTES)} bytes.`);
   }

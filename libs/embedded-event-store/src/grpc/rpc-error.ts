@@ -23,9 +23,6 @@ export const unknown = (details: string): RpcError => new RpcError(status.UNKNOW
 
 export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
 
-/** EventStoreDB's response to a write that exceeds the commit timeout. The outcome is unknown. */
-export const commitTimedOut = (): RpcError => new RpcError(status.ABORTED, 'Operation timed out');
-
 /** Of a write during a stop: its outcome is unknown. */
 export const stoppingWrites = (): RpcError => unavailable('The server is stopping.');
 
@@ -50,17 +47,6 @@ export const wrongExpectedVersion = (stream: string, expected: bigint, actual: b
       ...(actual >= 0n && { 'actual-version': String(actual) }),
     },
   );
-
-const REQUIRED_METADATA = ['type', 'content-type'];
-
-export const missingMetadata = (property: string): RpcError =>
-  new RpcError(status.INVALID_ARGUMENT, `Required Metadata Property '${property}' is missing.`, {
-    exception: 'missing-required-metadata-property',
-    'required-metadata-properties': REQUIRED_METADATA.join(','),
-  });
-
-export const resourceExhausted = (details: string): RpcError =>
-  new RpcError(status.RESOURCE_EXHAUSTED, details);
 
 /** Converts a thrown value to a status. Unexpected failures become INTERNAL and expose no details. */
 export const toRpcError = (error: unknown): RpcError =>

@@ -100,7 +100,6 @@ describe('a data folder', () => {
     const everything = { limits: { reservedDiskBytes: Number.MAX_SAFE_INTEGER } };
     await served(async (client) => {
       await expect(client.appendToStream('note-1', note('b'))).rejects.toThrow(/disk .* is full/);
-      await expect(client.deleteStream('note-1')).rejects.toMatchObject({ code: 8 });
       let count = 0;
       for await (const _ of client.readStream('note-1')) count++;
       expect(count).toBe(1);

@@ -2,8 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
-import { openEnvironment, UnusableDataError } from './environment.js';
-import { DamagedDataError, describeDamage, isDamage } from './environment.js';
+import {
+  DamagedDataError,
+  describeDamage,
+  isDamage,
+  openEnvironment,
+  UnusableDataError,
+} from './environment.js';
 import { StoredRecord } from './record.js';
 
 /**
@@ -71,11 +76,6 @@ export interface StoreUsage {
   /** Equal to the number of events, unless the file is damaged. */
   readonly indexEntries: number;
   readonly streams: number;
-  /**
-   * Bytes of the file that are or were in use. Removed data leaves free pages that are reused, not returned
-   * to the disk.
-   */
-  readonly allocatedBytes: number;
 }
 
 /** The one file of a store's data. */
@@ -85,7 +85,7 @@ const entries = (table: Database<Buffer, Buffer>): number =>
   (table.getStats() as { entryCount: number }).entryCount;
 
 /**
- * The durable store: five LMDB tables in one environment.
+ * The durable store: four LMDB tables in one environment.
  *
  *   log    position                  → record
  *   index  stream number, revision   → position
@@ -178,19 +178,19 @@ export class LogStore {
     return Number(this.about.get('streams') ?? '0');
   }
 
-  /** @throws {DamagedRecordError} */
+  /** @throws {DamagedDataError} */
   recordAt(position: bigint): StoredRecord | undefined {
     const bytes = this.log.get(positionKey(position));
     return bytes && StoredRecord.from(bytes, position);
   }
 
-  /** The event of a stream at a revision. @throws {DamagedRecordError} */
+  /** The event of a stream at a revision. @throws {DamagedDataError} */
   recordOf(streamNumber: number, revision: bigint): StoredRecord | undefined {
     const key = this.index.get(revisionKey(streamNumber, revision));
     return key && this.recordAt(decodePosition(key));
   }
 
-  /** Records of the whole log in position order (or reverse). @throws {DamagedRecordError} */
+  /** Records of the whole log in position order (or reverse). @throws {DamagedDataError} */
   *records({ from, limit, backwards = false }: RangeOptions): Generator<StoredRecord> {
     const range = { start: positionKey(from), limit, reverse: backwards };
     for (const { key, value } of this.log.getRange(range))
@@ -212,11 +212,6 @@ export class LogStore {
     }
   }
 
-  /** The last records of the log, newest first. @throws {DamagedRecordError} */
-  tail(): Generator<StoredRecord> {
-    return this.records({ from: MAX_UINT64, limit: TAIL_RECORDS, backwards: true });
-  }
-
   /** The last record of the log, or undefined when it is empty. */
   lastRecord(): StoredRecord | undefined {
     const [last] = this.records({ from: MAX_UINT64, limit: 1, backwards: true });
@@ -225,12 +220,10 @@ export class LogStore {
 
   /** Storage figures of one durable state. */
   usage(): StoreUsage {
-    const { pageSize, lastPageNumber } = this.environment.getStats() as Record<string, number>;
     return {
       events: entries(this.log),
       indexEntries: entries(this.index),
       streams: entries(this.heads),
-      allocatedBytes: ((lastPageNumber ?? 0) + 1) * (pageSize ?? 0),
     };
   }
 
@@ -299,6 +292,6 @@ export class LogStore {
   }
 
   private verifyTail(): void {
-    for (const _ of this.tail());
+    for (const _ of this.records({ from: MAX_UINT64, limit: TAIL_RECORDS, backwards: true }));
   }
 }

@@ -2,13 +2,8 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeReadEvent } from '../wire/read-response.js';
-import {
-  DamagedRecordError,
-  encodeRecord,
-  StoredRecord,
-  type Placement,
-  type ProposedEvent,
-} from './record.js';
+import { DamagedDataError } from './environment.js';
+import { encodeRecord, StoredRecord, type Placement, type ProposedEvent } from './record.js';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 60 });
 const events: fc.Arbitrary<ProposedEvent> = fc.record({
@@ -72,10 +67,10 @@ describe('a stored record', () => {
         fc.integer({ min: 1, max: 255 }),
         (event, placement, at, flip) => {
           const bytes = encodeRecord(event, placement);
-          expect(() => StoredRecord.from(bytes, placement.position + 1n)).toThrow(DamagedRecordError);
+          expect(() => StoredRecord.from(bytes, placement.position + 1n)).toThrow(DamagedDataError);
           const index = at % bytes.length;
           bytes[index] = (bytes[index] ?? 0) ^ flip;
-          expect(() => StoredRecord.from(bytes, placement.position)).toThrow(DamagedRecordError);
+          expect(() => StoredRecord.from(bytes, placement.position)).toThrow(DamagedDataError);
         },
       ),
     );

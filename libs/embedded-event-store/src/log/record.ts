@@ -50,15 +50,6 @@ export interface Placement {
   readonly createdAt: number;
 }
 
-/** Raised when stored bytes do not match their checksum: the disk or a program damaged the data file. */
-export class DamagedRecordError extends DamagedDataError {
-  constructor(readonly position: bigint) {
-    super(
-      `The record at position ${String(position)} does not match its checksum: the data file is damaged.`,
-    );
-  }
-}
-
 const KEY_FIELD = 1;
 const VALUE_FIELD = 2;
 const METADATA_MAP_FIELD = 6;
@@ -123,14 +114,16 @@ export const encodeRecord = (event: ProposedEvent, placement: Placement, kind = 
 export class StoredRecord {
   private constructor(readonly bytes: Buffer) {}
 
-  /** @throws {DamagedRecordError} when the bytes do not match their checksum or belong to another position */
+  /** @throws {DamagedDataError} when the bytes do not match their checksum or belong to another position */
   static from(bytes: Buffer, position: bigint): StoredRecord {
     if (
       bytes.length < HEADER_BYTES ||
       crc32(bytes.subarray(4)) !== bytes.readUInt32BE(0) ||
       bytes.readBigUInt64BE(24) !== position
     ) {
-      throw new DamagedRecordError(position);
+      throw new DamagedDataError(
+        `The record at position ${String(position)} does not match its checksum: the data file is damaged.`,
+      );
     }
     return new StoredRecord(bytes);
   }

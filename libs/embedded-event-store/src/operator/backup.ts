@@ -12,11 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { UnusableDataError } from '../log/environment.js';
 import { lookAt } from '../log/look-at.js';
-import type { Progress } from './progress.js';
 import { verifyFolder, type Verification } from './verify.js';
-
-/** Copies made at most while the copy has findings. */
-const ATTEMPTS = 2;
 
 /**
  * Copies a store into a new folder that can be served as is, and verifies the copy. The server may continue
@@ -29,7 +25,6 @@ const ATTEMPTS = 2;
 export const backUpFolder = async (
   from: string,
   to: string,
-  progress: Progress,
   includes: bigint | null = null,
 ): Promise<Verification> => {
   const target = resolve(to);
@@ -40,7 +35,8 @@ export const backUpFolder = async (
   // Of this run alone: another one may have the same target.
   const unfinished = mkdtempSync(`${target}.unfinished-`);
   try {
-    const verification = await copyVerified(from, unfinished, progress);
+    await copyFolder(from, unfinished);
+    const verification = await verifyFolder(unfinished);
     if (includes !== null && !(await lookAt(unfinished, (copy) => copy.isFound(includes))))
       throw new UnusableDataError(
         `The copy of ${from} lacks the event at position ${includes}: it is no backup.`,
@@ -50,14 +46,6 @@ export const backUpFolder = async (
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
     throw error;
-  }
-};
-
-const copyVerified = async (from: string, to: string, progress: Progress): Promise<Verification> => {
-  for (let attempt = 1; ; attempt++) {
-    await copyFolder(from, to);
-    const verification = await verifyFolder(to, progress);
-    if (verification.findings === 0 || attempt === ATTEMPTS) return verification;
   }
 };
 

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, UnusableDataError } from '../index.js';
 import { positionKey, revisionKey } from '../log/log-store.js';
 import { backUpFolder } from './backup.js';
-import { SILENT } from './progress.js';
 import { verifyFolder } from './verify.js';
 
 /** The metadata of `$scavenges`, with which every store begins. */
@@ -67,7 +66,7 @@ describe('the operator’s commands', () => {
     });
 
     it('finds nothing in a sound store', async () => {
-      const found = await verifyFolder(dataDir, SILENT);
+      const found = await verifyFolder(dataDir);
       expect(found).toMatchObject({ events: OF_NEW_STORE.events + 12, findings: 0, listed: [] });
     });
 
@@ -77,14 +76,14 @@ describe('the operator’s commands', () => {
       // Unused pages hold copies of the record, so change every copy.
       for (let at = bytes.indexOf('"n":3,'); at >= 0; at = bytes.indexOf('"n":3,', at)) bytes[at + 4] = 0x39;
       writeFileSync(file, bytes);
-      const { findings, listed } = await verifyFolder(dataDir, SILENT);
+      const { findings, listed } = await verifyFolder(dataDir);
       expect(findings).toBe(1);
       expect(listed[0]).toMatch(/does not match its checksum/);
     });
 
     it('finds an event missing from the index, and the resulting gap', async () => {
       await tamper((table) => void table('index').remove(revisionKey(A, 2n)));
-      const { listed } = await verifyFolder(dataDir, SILENT);
+      const { listed } = await verifyFolder(dataDir);
       expect(listed.join('\n')).toMatch(/has no entry for the event at position \d+, 2@a/);
       expect(listed.join('\n')).toMatch(/has a gap from 1 to 3/);
       expect(listed.join('\n')).toMatch(/12 entries for 13 events/);
@@ -97,19 +96,19 @@ describe('the operator’s commands', () => {
         if (position) void table('log').remove(position);
         void table('index').remove(key);
       });
-      const { findings, listed } = await verifyFolder(dataDir, SILENT);
+      const { findings, listed } = await verifyFolder(dataDir);
       expect(findings).toBe(1);
       expect(listed[0]).toMatch(/last event of the stream a, revision 4/);
     });
 
     it('finds a dangling index entry', async () => {
       await tamper((table) => void table('index').put(revisionKey(A, 5n), positionKey(1n)));
-      const { listed } = await verifyFolder(dataDir, SILENT);
+      const { listed } = await verifyFolder(dataDir);
       expect(listed.join('\n')).toMatch(/events after revision 4/);
     });
 
     it('refuses a folder without a store, and creates none', async () => {
-      await expect(verifyFolder(join(folder, 'nothing'), SILENT)).rejects.toThrow(UnusableDataError);
+      await expect(verifyFolder(join(folder, 'nothing'))).rejects.toThrow(UnusableDataError);
       expect(existsSync(join(folder, 'nothing', 'data', 'data.mdb'))).toBe(false);
     });
   });
@@ -119,7 +118,7 @@ describe('the operator’s commands', () => {
       await using(async (client) => {
         await client.appendToStream('a', events(1));
       });
-      await expect(backUpFolder(dataDir, dataDir, SILENT)).rejects.toThrow(/is not empty/);
+      await expect(backUpFolder(dataDir, dataDir)).rejects.toThrow(/is not empty/);
     });
 
     it('beside another one to the same folder is whole, and neither deletes the other', async () => {
@@ -128,11 +127,11 @@ describe('the operator’s commands', () => {
       });
       const copies = join(folder, 'copies');
       const copy = join(copies, 'copy');
-      const both = await Promise.allSettled([1, 2].map(() => backUpFolder(dataDir, copy, SILENT)));
+      const both = await Promise.allSettled([1, 2].map(() => backUpFolder(dataDir, copy)));
       expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const [lost] = both.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
       expect(String(lost!.reason)).toMatch(/was filled meanwhile/);
-      expect(await verifyFolder(copy, SILENT)).toMatchObject({ findings: 0 });
+      expect(await verifyFolder(copy)).toMatchObject({ findings: 0 });
       expect(readdirSync(copies)).toEqual(['copy']);
     });
   });

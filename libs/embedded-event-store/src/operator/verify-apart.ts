@@ -10,14 +10,12 @@ export const VERIFYING = 'EMBEDDED_EVENT_STORE_VERIFYING';
  * Like `verifyFolder`, in a process of its own: LMDB maps the file into memory, and damaged page links can end the
  * process that follows them. Such an end is a finding.
  * @param program path of this library's program
- * @param say receives the lines of progress
  * @param signal ends the check early
  * @throws {UnusableDataError} when the folder has no store of this format
  */
 export const verifyApart = async (
   program: string,
   folder: string,
-  say: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<Verification> => {
   const child = spawn(process.execPath, [program, 'verify', '--data', folder, '--json'], {
@@ -27,10 +25,7 @@ export const verifyApart = async (
   });
   let [output, said] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  child.stderr.on('data', (text: Buffer) => {
-    said += text.toString();
-    say(text.toString().trimEnd());
-  });
+  child.stderr.on('data', (text: Buffer) => (said += text.toString()));
   const ended = await new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (_, killedBy) => resolve(killedBy));

@@ -3,7 +3,6 @@ import { lookAt } from '../log/look-at.js';
 import { describeDamage, isDamage } from '../log/environment.js';
 import { RecordKind, StoredRecord } from '../log/record.js';
 import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
-import type { Progress } from './progress.js';
 
 /** Maximum number of findings described; further ones are only counted. */
 const MAX_LISTED = 100;
@@ -28,12 +27,11 @@ class Findings {
 }
 
 /** Checks every record: its checksum, its position, and its index entry for stream and revision. */
-const verifyLog = (store: LogStore, findings: Findings, progress: Progress): number => {
-  const total = store.usage().events;
+const verifyLog = (store: LogStore, findings: Findings): number => {
   let end = 0n;
   let events = 0;
   for (const { position, bytes } of store.rawRecords()) {
-    progress.tell(++events, total);
+    events++;
     if (position < end) findings.add(`The record at position ${position} overlaps the previous one.`);
     end = position + BigInt(bytes.length);
     if (!store.isFound(position)) findings.add(`A lookup does not find the record at position ${position}.`);
@@ -120,10 +118,10 @@ const part = <T>(findings: Findings, store: LogStore, work: () => T): readonly T
  * one durable state, so a server may continue to write.
  * @throws {UnusableDataError} when the folder has no store of this format
  */
-export const verifyFolder = (folder: string, progress: Progress): Promise<Verification> =>
+export const verifyFolder = (folder: string): Promise<Verification> =>
   lookAt(folder, (store) => {
     const findings = new Findings();
-    const [events = 0] = part(findings, store, () => verifyLog(store, findings, progress));
+    const [events = 0] = part(findings, store, () => verifyLog(store, findings));
     part(findings, store, () => verifyIndex(store, findings, events));
     const [streams = 0] = part(findings, store, () => verifyHeads(store, findings));
     return { events, streams, findings: findings.count, listed: findings.listed };

@@ -81,10 +81,6 @@ const firstVisible = ({ last, retention }: StreamHead): bigint => {
   return first > 0n ? first : 0n;
 };
 
-/** Events created before this time are hidden by `$maxAge`, milliseconds since 1970. */
-const hiddenBefore = ({ retention }: StreamHead, now: number): number =>
-  retention.maxAgeSeconds === undefined ? -Infinity : now - Number(retention.maxAgeSeconds) * 1_000;
-
 interface StreamPage {
   readonly records: readonly StoredRecord[];
   /** Revision where the next page starts; undefined when nothing more is visible. */
@@ -96,8 +92,6 @@ interface StreamPageOptions {
   readonly from: bigint;
   readonly limit: number;
   readonly backwards: boolean;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** The next page of a stream's visible events in one direction. */
@@ -108,7 +102,6 @@ const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOp
   const end = backwards ? first : head.last;
   if (backwards ? start < end : start > end) return { records: [], next: undefined };
 
-  const oldest = hiddenBefore(head, options.now);
   const limit = Math.min(options.limit, PAGE_EVENTS);
   const records: StoredRecord[] = [];
   let bytes = 0;
@@ -123,11 +116,6 @@ const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOp
       );
     found = true;
     revision = record.revision;
-    // Events of a stream are in time order, so all events before an expired one have expired too.
-    if (record.createdAt < oldest) {
-      if (backwards) return { records, next: undefined };
-      continue;
-    }
     records.push(record);
     bytes += record.bytes.length;
     if (bytes >= PAGE_BYTES) break;
@@ -189,7 +177,7 @@ const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promis
  * @throws {RpcError} when the stream is tombstoned
  */
 export const readStream = async (
-  { store, now }: ServerContext,
+  { store }: ServerContext,
   request: ReadRequest,
   outlet: Outlet,
 ): Promise<void> => {
@@ -204,7 +192,7 @@ export const readStream = async (
   let left = request.limit ?? 0;
   let next: bigint | undefined = boundary(request.from, 0n, head.last);
   while (next !== undefined && left > 0 && !outlet.closed) {
-    const page = readStreamPage(store, head, { from: next, limit: left, backwards, now: now() });
+    const page = readStreamPage(store, head, { from: next, limit: left, backwards });
     await deliver(page.records, outlet);
     left -= page.records.length;
     next = page.next;

@@ -16,8 +16,6 @@ export interface StreamFacts {
   readonly head: StreamHead | undefined;
   /** Whether the stream is tombstoned, or is the metadata stream of a tombstoned one. */
   readonly closed: boolean;
-  /** Whether the metadata stream has events. A soft delete then has something to hide even without events. */
-  readonly hasMetadata: boolean;
   /** The event at a revision of this stream. */
   readonly at: (revision: bigint) => PlacedEvent | undefined;
 }
@@ -75,17 +73,10 @@ const decideByFollowingEvents = (
   return last ? { kind: 'repeated', last } : CONFLICT;
 };
 
-/** Decides a tombstone: as the append of one event whose id the stream does not have. */
-export const decideTombstone = (facts: StreamFacts, expected: ExpectedRevision): RemoveDecision => {
+/** Decides a soft delete or a tombstone: as the append of one event whose id the stream does not have. */
+export const decideRemoval = (facts: StreamFacts, expected: ExpectedRevision): RemoveDecision => {
   const { kind } = decideAppend(facts, expected, [A_NEW_ID]);
   return kind === 'repeated' ? 'conflict' : kind;
-};
-
-/** Decides a soft delete: as a tombstone, but a stream without events and metadata has nothing to hide. */
-export const decideDelete = (facts: StreamFacts, expected: ExpectedRevision): RemoveDecision => {
-  const decision = decideTombstone(facts, expected);
-  const isEmpty = (facts.head?.last ?? NO_EVENTS) === NO_EVENTS && !facts.hasMetadata;
-  return decision === 'accept' && isEmpty ? 'conflict' : decision;
 };
 
 /** No event has it: ids are UUIDs. */

@@ -13,8 +13,6 @@ export interface Retention {
   readonly truncateBefore?: bigint;
   /** `$maxCount`: number of last events that are visible. */
   readonly maxCount?: bigint;
-  /** `$maxAge`, seconds: older events are hidden. */
-  readonly maxAgeSeconds?: bigint;
 }
 
 /** The state of one stream; immutable, replaced by each append. */
@@ -40,8 +38,8 @@ const HEAD_BYTES = 40;
 const CRC_BYTES = 4;
 
 /**
- * Fixed 40 bytes: number, last, flags, and the three limits (-1 when absent). The stream name is the key. A CRC-32 of
- * the name and these bytes follows.
+ * Fixed 40 bytes: number, flags, last, the two limits (-1 when absent), and 8 without a meaning. The stream name is the key.
+ * A CRC-32 of the name and these bytes follows.
  */
 export const encodeHead = (head: StreamHead): Buffer => {
   const bytes = Buffer.alloc(HEAD_BYTES + CRC_BYTES);
@@ -50,7 +48,6 @@ export const encodeHead = (head: StreamHead): Buffer => {
   bytes.writeBigInt64BE(head.last, 8);
   bytes.writeBigInt64BE(head.retention.truncateBefore ?? ABSENT, 16);
   bytes.writeBigInt64BE(head.retention.maxCount ?? ABSENT, 24);
-  bytes.writeBigInt64BE(head.retention.maxAgeSeconds ?? ABSENT, 32);
   bytes.writeUInt32BE(checksum(head.name, bytes), HEAD_BYTES);
   return bytes;
 };
@@ -71,7 +68,6 @@ export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
   };
   const truncateBefore = limit(16);
   const maxCount = limit(24);
-  const maxAgeSeconds = limit(32);
   return {
     name,
     number: bytes.readUIntBE(0, 6),
@@ -80,7 +76,6 @@ export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
     retention: {
       ...(truncateBefore !== undefined && { truncateBefore }),
       ...(maxCount !== undefined && { maxCount }),
-      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     },
   };
 };

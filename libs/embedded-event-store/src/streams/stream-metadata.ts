@@ -10,23 +10,16 @@ export const isMetastream = (stream: string): boolean => stream.startsWith(METAS
 export const metastreamOf = (stream: string): string => METASTREAM_PREFIX + stream;
 export const originalOf = (metastream: string): string => metastream.slice(METASTREAM_PREFIX.length);
 
-/**
- * The integer stored under a key; undefined if it is negative or missing. It is read from the text, because
- * the `$tb` of a deleted stream exceeds 2^53 and JSON.parse would round it.
- */
-const integerAt = (text: string, parsed: Record<string, unknown>, key: string): bigint | undefined => {
-  const value = parsed[key];
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined;
-  if (Number.isSafeInteger(value)) return BigInt(value);
-  const digits = new RegExp(`"\\${key}"\\s*:\\s*(\\d+)`).exec(text)?.[1];
-  if (digits === undefined) return undefined;
-  const exact = BigInt(digits);
-  return exact > DELETED_STREAM ? DELETED_STREAM : exact;
+/** A limit; undefined when it is missing or none. JSON.parse rounds the `$tb` of a deleted stream up. */
+const limitOf = (value: unknown): bigint | undefined => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
+  const limit = BigInt(value);
+  return limit > DELETED_STREAM ? DELETED_STREAM : limit;
 };
 
-const parseObject = (text: string): Record<string, unknown> => {
+const parseObject = (metadata: Uint8Array): Record<string, unknown> => {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(Buffer.from(metadata).toString('utf8'));
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
   } catch {
     return {};
@@ -35,15 +28,12 @@ const parseObject = (text: string): Record<string, unknown> => {
 
 /** The limits in a stream's metadata. Metadata that is not a JSON object sets none. */
 export const retentionOf = (metadata: Uint8Array): Retention => {
-  const text = Buffer.from(metadata).toString('utf8');
-  const parsed = parseObject(text);
-  const truncateBefore = integerAt(text, parsed, '$tb');
-  const maxCount = integerAt(text, parsed, '$maxCount');
-  const maxAgeSeconds = integerAt(text, parsed, '$maxAge');
+  const parsed = parseObject(metadata);
+  const truncateBefore = limitOf(parsed['$tb']);
+  const maxCount = limitOf(parsed['$maxCount']);
   return {
     ...(truncateBefore !== undefined && { truncateBefore }),
     ...(maxCount !== undefined && maxCount > 0n && { maxCount }),
-    ...(maxAgeSeconds !== undefined && maxAgeSeconds > 0n && { maxAgeSeconds }),
   };
 };
 
@@ -51,7 +41,5 @@ export const retentionOf = (metadata: Uint8Array): Retention => {
 export const deletedMetadata = (): Buffer => Buffer.from(`{"$tb":${String(DELETED_STREAM)}}`);
 
 /** Metadata of a stream revived by an append: unchanged, but truncated before the first new event. */
-export const revivedMetadata = (metadata: Uint8Array, truncateBefore: bigint): Buffer => {
-  const parsed = parseObject(Buffer.from(metadata).toString('utf8'));
-  return Buffer.from(JSON.stringify({ ...parsed, $tb: Number(truncateBefore) }));
-};
+export const revivedMetadata = (metadata: Uint8Array, truncateBefore: bigint): Buffer =>
+  Buffer.from(JSON.stringify({ ...parseObject(metadata), $tb: Number(truncateBefore) }));

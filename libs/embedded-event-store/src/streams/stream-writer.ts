@@ -4,11 +4,9 @@ import { FIRST_POSITION, type LogStore, type LogWrite, type NumberedRecord } fro
 import { encodeRecord, RecordKind, type ProposedEvent } from '../log/record.js';
 import {
   decideAppend,
-  decideDelete,
-  decideTombstone,
+  decideRemoval,
   type ExpectedRevision,
   type PlacedEvent,
-  type RemoveDecision,
   type StreamFacts,
 } from './append-decision.js';
 import { DELETED_STREAM, isSoftDeleted, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
@@ -120,11 +118,8 @@ export class StreamWriter {
           });
         }
         if (decision.revives && facts.head) this.revive(draft, facts.head);
-        const uncovers = isMetastream(stream) && this.isSoftDeleted(originalOf(stream));
         this.place(draft, stream, events);
-        const last = draft.records.at(-1);
-        if (uncovers) this.keepHidden(draft, originalOf(stream), events.at(-1)!.data);
-        return this.write(draft, last);
+        return this.write(draft);
       }
     }
   }
@@ -133,19 +128,19 @@ export class StreamWriter {
   async writeFirstEvents(): Promise<void> {
     const draft: Draft = { records: [], heads: new Map() };
     this.placeMetadata(draft, '$scavenges', Buffer.from(JSON.stringify(SCAVENGES_METADATA)));
-    await this.write(draft, draft.records.at(-1));
+    await this.write(draft);
   }
 
   /** Soft delete: hides all events until the next append, which continues the numbering. */
   delete(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, decideDelete(this.facts(stream), expected), (draft) => {
+    return this.remove(stream, expected, (draft) => {
       this.placeMetadata(draft, stream, deletedMetadata());
     });
   }
 
   /** Closes a stream permanently: no event can be appended to it again. */
   tombstone(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, decideTombstone(this.facts(stream), expected), (draft) => {
+    return this.remove(stream, expected, (draft) => {
       const head = this.headFor(draft, stream);
       const event = {
         id: randomUUID(),
@@ -161,27 +156,26 @@ export class StreamWriter {
 
   private remove(
     stream: string,
-    decision: RemoveDecision,
+    expected: ExpectedRevision,
     place: (draft: Draft) => void,
   ): Promise<WriteOutcome> {
+    const decision = decideRemoval(this.facts(stream), expected);
     if (decision === 'deleted') return this.whenSettled({ kind: 'deleted' });
     if (decision === 'conflict') {
       return this.whenSettled({ kind: 'conflict', current: this.head(stream)?.last ?? NO_EVENTS });
     }
     const draft: Draft = { records: [], heads: new Map() };
     place(draft);
-    return this.write(draft, draft.records.at(-1));
+    return this.write(draft);
   }
 
   private facts(stream: string): StreamFacts {
     const own = this.head(stream);
     // A metadata stream is closed together with the stream it describes.
     const decisive = isMetastream(stream) ? this.head(originalOf(stream)) : own;
-    const metadata = isMetastream(stream) ? undefined : this.head(metastreamOf(stream));
     return {
       head: own,
       closed: decisive?.tombstoned === true,
-      hasMetadata: metadata !== undefined && metadata.last !== NO_EVENTS,
       at: (revision) =>
         own &&
         (this.pendingEvents.get(eventKey(own.number, revision)) ?? this.store.recordOf(own.number, revision)),
@@ -234,23 +228,11 @@ export class StreamWriter {
   /** Rewrites the metadata of a soft-deleted stream, so that only the events appended now are visible. */
   private revive(draft: Draft, head: StreamHead): void {
     const metastream = this.head(metastreamOf(head.name));
-    const current =
-      metastream && (this.store.recordOf(metastream.number, metastream.last)?.data ?? deletedMetadata());
+    const current = metastream && this.store.recordOf(metastream.number, metastream.last)?.data;
     this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
   }
 
-  private isSoftDeleted(stream: string): boolean {
-    const head = this.head(stream);
-    return head !== undefined && isSoftDeleted(head);
-  }
-
-  /** New metadata ends a soft delete, but the events from before it stay hidden: a second event of metadata says so. */
-  private keepHidden(draft: Draft, stream: string, metadata: Uint8Array): void {
-    const { last } = this.headFor(draft, stream);
-    this.placeMetadata(draft, stream, revivedMetadata(metadata, last + 1n));
-  }
-
-  private async write(draft: Draft, last: NumberedRecord | undefined): Promise<WriteOutcome> {
+  private async write(draft: Draft): Promise<WriteOutcome> {
     const write: LogWrite = { records: draft.records, heads: [...draft.heads.values()] };
     for (const head of write.heads) this.pendingHeads.set(head.name, head);
     await this.commits.commit(write);
@@ -258,8 +240,8 @@ export class StreamWriter {
       if (this.pendingHeads.get(head.name) === head) this.pendingHeads.delete(head.name);
     for (const { streamNumber, revision } of write.records)
       this.pendingEvents.delete(eventKey(streamNumber, revision));
-    if (!last) throw new Error('A write without events was committed.');
-    return { kind: 'written', revision: last.revision, position: last.position };
+    const { revision, position } = draft.records.at(-1)!;
+    return { kind: 'written', revision, position };
   }
 
   private async whenSettled(outcome: WriteOutcome): Promise<WriteOutcome> {
