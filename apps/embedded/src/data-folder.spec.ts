@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { checkSettings } from './child-environment.js';
 import { dataDirOf, openDataFolder } from './data-folder.js';
-import { portalStep } from './first-start.js';
 import { loadSecrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 
@@ -54,15 +53,4 @@ describe('the secrets of a data folder', () => {
     const config = checkSettings({ ENCRYPTION_KEYS: key }, loadSecrets(emptyFolder()));
     expect(config.ENCRYPTION_KEYS.map(({ id }) => id)).toEqual(['k2']);
   });
-
-  it('do not hide an invalid setting', () => {
-    expect(() => checkSettings({ PORT: 'three' }, loadSecrets(emptyFolder()))).toThrow('PORT');
-  });
-});
-
-it('The command for another link names the workspace and the data folder, so that it works as pasted', () => {
-  const stack = { folder: { path: "/srv/ada's data" } } as Parameters<typeof portalStep>[0];
-  expect(portalStep(stack, { workspaceId: 'ws_1', url: 'http://127.0.0.1:3000/portal/enter/t' })).toContain(
-    "\n  DATA_DIR='/srv/ada'\\''s data' npm run -s ops -- portal link --workspace ws_1\n",
-  );
 });

@@ -37,16 +37,6 @@ describe('the record of child processes', () => {
     await new ProcessRecord(path).endOrphans();
     expect(identify(pid)).toBeDefined();
   });
-
-  it('forgets a child that ended, but not its replacement', () => {
-    const record = new ProcessRecord(newPath());
-    const [first, second] = [child(), child()];
-    for (const pid of [first, second]) record.add('api', pid);
-    record.remove('api', first);
-    expect(record.pids()).toEqual({ api: second });
-    record.remove('api', second);
-    expect(record.pids()).toEqual({});
-  });
 });
 
 it('A data folder is locked while a running process holds it, which the refusal names', () => {

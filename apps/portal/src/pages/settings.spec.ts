@@ -3,7 +3,7 @@ import { rowsOf, shown, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { settingsPage } from './settings.js';
 
-const { settings, states } = TEXTS.en;
+const { states } = TEXTS.en;
 const FUTURE = '2099-01-01T00:00:00.000Z';
 const PAST = '2026-01-01T00:00:00.000Z';
 
@@ -25,12 +25,6 @@ const rowOf = async (openedBy: string): Promise<string> => {
   const rows = rowsOf(await shown(settingsPage, visitTo({ get })));
   return rows.find((row) => row.includes(openedBy)) ?? '';
 };
-
-it('marks the session of the person among all', async () => {
-  expect(await rowOf('key_a')).toContain(settings.yours);
-  for (const other of ['key_b', 'key_c', 'key_d', 'key_e'])
-    expect(await rowOf(other)).not.toContain(settings.yours);
-});
 
 it('offers to end the sessions that still can be used', async () => {
   for (const [openedBy, state, canEnd] of [

@@ -79,19 +79,6 @@ describe('the texts of the portal', () => {
     expect(spokenIn(readFileSync(projectPath(file), 'utf8'))).toEqual([]);
   });
 
-  it('would be found in a page', () => {
-    expect(spokenIn('const a = <p title="Hello there">Good <b>day</b> {x}</p>;')).toEqual([
-      'Hello there',
-      'Good',
-      'day',
-    ]);
-    expect(spokenIn("const a = { empty: 'None', path: '/readings' };")).toEqual(['None']);
-    expect(spokenIn("const a = [['Name', (one) => one.name], ['Since', <b />], ['a', 'b']];")).toEqual([
-      'Name',
-      'Since',
-    ]);
-  });
-
   it('are sentences of their language, not copies of the other', () => {
     const sentences = (texts: object): string[] =>
       Object.values(texts).flatMap((value: unknown) =>

@@ -185,9 +185,7 @@ export const endpointsPage: Page = {
         <>
           {may('webhooks:write') && may(PERSONS_SCOPE) && (
             <p>
-              <a class="button" href="/portal/webhooks/new">
-                {webhooks.create}
-              </a>
+              <a href="/portal/webhooks/new">{webhooks.create}</a>
             </p>
           )}
           <Table
