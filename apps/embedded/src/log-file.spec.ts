@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogFile } from './log-file.js';
@@ -22,25 +22,5 @@ describe('the log of a child', () => {
     for (let round = 0; round < 25; round++) log.append(Buffer.alloc(MEBIBYTE, String(round % 10)));
     expect(statSync(log.path).size).toBe(5 * MEBIBYTE);
     expect(statSync(`${log.path}.1`).size).toBe(10 * MEBIBYTE);
-  });
-
-  it('survives a full disk, and says afterwards how much is missing', () => {
-    let room = 6;
-    const writeWhileRoom = (file: number, output: Buffer): number => {
-      if (room === 0) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-      const written = writeSync(file, output.subarray(0, room));
-      room -= written;
-      return written;
-    };
-    const log = new LogFile(newFolder(), 'api', writeWhileRoom);
-    log.append(Buffer.from('one\n'));
-    log.append(Buffer.from('two\n'));
-    log.append(Buffer.from('three\n'));
-    expect(log.lastLines(1)).toBe('  three');
-    room = Infinity;
-    log.append(Buffer.from('four\n'));
-    expect(readFileSync(log.path, 'utf8')).toBe(
-      'one\ntw[10 bytes of output are missing here: they could not be written]\nfour\n',
-    );
   });
 });
