@@ -5,9 +5,6 @@ import { startEmbeddedEventStore, UnusableDataError } from './index.js';
 import { verifyApart, VERIFYING } from './operator/verify-apart.js';
 import { verifyFolder } from './operator/verify.js';
 
-const banner = (open: boolean): string =>
-  `Embedded event store: one node, ${open ? 'no' : 'basic'} authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n`;
-
 /** Exits with status 1 and one line on standard error. */
 const fail = (message: string): never => {
   process.stderr.write(`${message}\n`);
@@ -56,7 +53,6 @@ const serve = async (command: ServeCommand): Promise<void> => {
   if (exitWithParent) process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
   const line = { event: 'listening', host: store.host, port: store.port, pid: process.pid };
   process.stdout.write(`${JSON.stringify(line)}\n`);
-  if (process.stderr.isTTY) process.stderr.write(banner(login === undefined));
 };
 
 /** Status 1 after findings. */
