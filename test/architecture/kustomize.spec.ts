@@ -202,7 +202,6 @@ describe('The pods', () => {
       ops: ['service.env', 'owner.env'],
     });
   });
-
 });
 
 describe('The network policies', () => {

@@ -21,7 +21,14 @@ const FOLDERS = ['apps', 'libs', 'tools/content'];
 const cruise = (): Promise<Cruise> =>
   new Promise((resolve, reject) => {
     const tool = projectPath('node_modules', 'dependency-cruiser/bin/dependency-cruise.mjs');
-    const args = [tool, '--config', projectPath('.dependency-cruiser.mjs'), '--output-type', 'json', ...FOLDERS];
+    const args = [
+      tool,
+      '--config',
+      projectPath('.dependency-cruiser.mjs'),
+      '--output-type',
+      'json',
+      ...FOLDERS,
+    ];
     // The tool must not inherit the test runner's options. With findings, it exits with an error.
     const options = { cwd: projectPath(), env: { ...process.env, NODE_OPTIONS: '' }, maxBuffer: 2 ** 28 };
     execFile(process.execPath, args, options, (_, stdout, stderr) => {

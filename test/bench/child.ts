@@ -12,7 +12,10 @@ export interface Child {
 }
 
 /** Starts a program in a process of its own, which ends with this one, and waits for its first line. */
-export const startNode = async (args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Child> => {
+export const startNode = async (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Child> => {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
   const exited = once(child, 'exit');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
@@ -27,5 +30,9 @@ export const startNode = async (args: readonly string[], env: NodeJS.ProcessEnv 
 };
 
 /** Starts a program of the benchmarks with the flags of the service. @param program below test/bench, as `crud/api` */
-export const startChild = (program: string, args: readonly string[] = [], env?: NodeJS.ProcessEnv): Promise<Child> =>
+export const startChild = (
+  program: string,
+  args: readonly string[] = [],
+  env?: NodeJS.ProcessEnv,
+): Promise<Child> =>
   startNode([...SERVICE_FLAGS, projectPath('dist/test/bench', `${program}.js`), ...args], env);

@@ -151,14 +151,17 @@ describe('Who may call an operation', () => {
 });
 
 /** Routes that ignore unknown parameters are public. */
-it.each(named(guarded))('%s: refuses a query parameter that it does not know, and names it', async (_, operation) => {
-  const request = requestOf(operation, unknown, { staus: 'failed' });
-  const { status, body } = await send(request, credentialsOf(owner, operation));
-  expect([status, body]).toMatchObject([
-    400,
-    { code: 'unknown_parameter', errors: [{ pointer: '?staus', code: 'unknown_parameter' }] },
-  ]);
-});
+it.each(named(guarded))(
+  '%s: refuses a query parameter that it does not know, and names it',
+  async (_, operation) => {
+    const request = requestOf(operation, unknown, { staus: 'failed' });
+    const { status, body } = await send(request, credentialsOf(owner, operation));
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'unknown_parameter', errors: [{ pointer: '?staus', code: 'unknown_parameter' }] },
+    ]);
+  },
+);
 
 describe('An API key', () => {
   /** For each scope, a key that has only it, and one that has all others. */

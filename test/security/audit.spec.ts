@@ -94,7 +94,9 @@ it('The records of a reading have also who was refused, and who hung up', async 
       headers: { 'x-api-key': test.apiKey, prefer: 'wait=30' },
       signal: AbortSignal.timeout(50),
     }).catch(() => null);
-    const { records } = (await stack.ops(['audit', '--reading', waits])) as { records: readonly AuditRecord[] };
+    const { records } = (await stack.ops(['audit', '--reading', waits])) as {
+      records: readonly AuditRecord[];
+    };
     return records.some(({ method }) => method === 'GET');
   }, 'who hung up is recorded');
 });

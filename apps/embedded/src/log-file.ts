@@ -11,10 +11,7 @@ export class LogFile {
   private bytes: number;
   private tail = '';
 
-  constructor(
-    folder: string,
-    name: string,
-  ) {
+  constructor(folder: string, name: string) {
     this.path = join(folder, `${name}.log`);
     this.file = openSync(this.path, 'a', 0o600);
     this.bytes = fstatSync(this.file).size;

@@ -74,7 +74,11 @@ const PLENTY = 2_000_000_000;
 /** So few credits that the warm-up uses them up. */
 const SCARCE = 2_000;
 
-export const measureHotBook = async (store: ServedStore, seconds: number, add: Settings['add']): Promise<void> => {
+export const measureHotBook = async (
+  store: ServedStore,
+  seconds: number,
+  add: Settings['add'],
+): Promise<void> => {
   const events = await connect(store.url);
   const ledger = ledgerOn(events);
   for (const [name, credits] of [

@@ -37,7 +37,11 @@ const bestOfBoth = async (one: () => Promise<number>, other: () => Promise<numbe
   return best as [number, number];
 };
 
-export const measureLongBook = async (store: ServedStore, events: number, add: Settings['add']): Promise<void> => {
+export const measureLongBook = async (
+  store: ServedStore,
+  events: number,
+  add: Settings['add'],
+): Promise<void> => {
   const eventStore = await connect(store.url);
   let now = IN_APRIL;
   const ledger = ledgerOn(eventStore, () => now);

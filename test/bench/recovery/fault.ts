@@ -46,10 +46,12 @@ export const recoveryAfter = async (
 ): Promise<Pick<Recovery, 'seconds' | 'failing'>> => {
   const enough = Math.ceil(QUIET_MS / everyMs);
   // Until the first success, nothing can be measured.
-  while (!(await work().then(
-    () => true,
-    () => false,
-  )))
+  while (
+    !(await work().then(
+      () => true,
+      () => false,
+    ))
+  )
     await delay(EVERY_MS);
   const faultAt = performance.now();
   await inflict();

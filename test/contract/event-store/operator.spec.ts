@@ -52,7 +52,12 @@ const run = async (...args: string[]): Promise<Ended> => {
     const { status, out, err } = await run('verify', '--data', dataDir, '--json');
     writing = false;
     await writer;
-    expect({ status, err, ...JSON.parse(out) }).toMatchObject({ status: 0, err: '', findings: 0, listed: [] });
+    expect({ status, err, ...JSON.parse(out) }).toMatchObject({
+      status: 0,
+      err: '',
+      findings: 0,
+      listed: [],
+    });
   });
 
   it('report what is missing', async () => {

@@ -16,12 +16,7 @@ import {
   uuidText,
   writableStreamName,
 } from './requests.js';
-import {
-  invalidArgument,
-  stoppingWrites,
-  toRpcError,
-  type RpcError,
-} from './rpc-error.js';
+import { invalidArgument, stoppingWrites, toRpcError, type RpcError } from './rpc-error.js';
 
 /** An append whose events are still arriving. */
 interface OpenBatch {
