@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { fixture, sharedStack } from '../support/index.js';
-import { Integrator, person, until, untilHandled } from '../support/integrator.js';
+import { Integrator, person, untilHandled } from '../support/integrator.js';
 
 const stack = fixture(sharedStack);
 const customer = fixture(() => Integrator.open(stack, 10_000));

@@ -9,7 +9,7 @@ import {
   type PlacedEvent,
   type StreamFacts,
 } from './append-decision.js';
-import { DELETED_STREAM, isSoftDeleted, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
+import { DELETED_STREAM, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
 import {
   deletedMetadata,
   isMetastream,
