@@ -45,14 +45,7 @@ export const recoveryAfter = async (
   mayEnd = (): boolean => true,
 ): Promise<Pick<Recovery, 'seconds' | 'failing'>> => {
   const enough = Math.ceil(QUIET_MS / everyMs);
-  // Until the first success, nothing can be measured.
-  while (
-    !(await work().then(
-      () => true,
-      () => false,
-    ))
-  )
-    await delay(EVERY_MS);
+  await secondsUntil(async () => (await work(), true));
   const faultAt = performance.now();
   await inflict();
   const calls: Call[] = [];
@@ -88,4 +81,14 @@ export const recoveryAfter = async (
 const isOver = (calls: readonly Call[], enough: number): boolean => {
   const ended = calls.filter(({ endedAt }) => endedAt !== null);
   return ended.length >= enough && ended.slice(-enough).every(({ failed }) => !failed);
+};
+
+/** Asks every 50 ms. @returns seconds until the answer is yes */
+export const secondsUntil = async (condition: () => Promise<boolean>): Promise<number> => {
+  const startedAt = performance.now();
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() - startedAt > GIVEN_UP_AFTER_MS) throw new Error('Not within three minutes');
+    await delay(EVERY_MS);
+  }
+  return (performance.now() - startedAt) / 1_000;
 };

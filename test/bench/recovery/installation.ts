@@ -9,8 +9,9 @@ import { Integrator, person, until } from '../../support/integrator.js';
 import { OpsProcess } from '../../support/ops-process.js';
 import { PATIENT } from '../../support/patience.js';
 import { startPostgres } from '../../support/start-postgres.js';
-import { startProcess } from '../../support/start-processes.js';
+import { startProcess, type StartedProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
+import { connect, fillBook, ledgerOn } from '../billing/books.js';
 import { serveStore } from '../billing/event-store.js';
 import { recoveryAfter, type Recovery } from './fault.js';
 
@@ -34,9 +35,12 @@ export interface Installation extends Works {
   stop(): Promise<void>;
 }
 
-export const worksOf = (customer: Integrator): Works => {
+/** @param customers one customer at one or more APIs, which take turns */
+export const worksOf = (...customers: readonly [Integrator, ...Integrator[]]): Works => {
+  const [customer] = customers;
+  let turn = 0;
   const accepted = async (): Promise<string> => {
-    const { status, body } = await customer.create(person());
+    const { status, body } = await customers[turn++ % customers.length]!.create(person());
     if (status !== 202) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
     return body.readingId;
   };
@@ -52,8 +56,14 @@ export const worksOf = (customer: Integrator): Works => {
   };
 };
 
-/** One worker and one API, with the limits of production, on a store that they reach under this address. */
-export const startInstallation = async (eventStoreUrl: string): Promise<Installation> => {
+/**
+ * One worker and one API or two, with the limits of production, on a store that they reach under this address.
+ * @param entries of the customer's book at the start
+ */
+export const startInstallation = async (
+  eventStoreUrl: string,
+  { apis = 1, entries = 0 } = {},
+): Promise<Installation> => {
   const postgres = await startPostgres();
   const folder = temporaryDataDir();
   const environment = childEnvironment(
@@ -66,7 +76,9 @@ export const startInstallation = async (eventStoreUrl: string): Promise<Installa
     },
   );
   const own = { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1' };
-  const [worker, api] = await Promise.all([startProcess('worker', own), startProcess('api', own)]);
+  const names = ['worker', ...Array.from({ length: apis }, () => 'api' as const)] as const;
+  const processes = await Promise.all(names.map((name) => startProcess(name, own)));
+  const [, api, ...others] = processes as [StartedProcess, StartedProcess, ...StartedProcess[]];
   const ops = new OpsProcess({ ...environment, ...PATIENT });
   const stack = {
     baseUrl: api.baseUrl,
@@ -74,12 +86,20 @@ export const startInstallation = async (eventStoreUrl: string): Promise<Installa
     ops: (args: readonly string[]) => ops.json(args),
   } as Stack;
   const customer = await Integrator.open(stack, CREDITS);
-  const works = worksOf(customer);
+  if (entries > 0) {
+    const store = await connect(eventStoreUrl);
+    await fillBook(ledgerOn(store), customer.workspaceId, entries / 2, 0);
+    await store.close();
+  }
+  const works = worksOf(customer, ...others.map(({ baseUrl }) => customer.at(stack, baseUrl)));
+  const served = () => works.post().then(() => true);
+  // After so many entries, the key is known later than it is issued.
+  for (const _ of [api, ...others]) await until(served, () => 'an API takes the key');
   return {
     ...works,
     stop: async () => {
       ops.stop();
-      await Promise.all([worker.stop(), api.stop()]);
+      await Promise.all(processes.map((one) => one.stop()));
       await postgres.stop();
       removeDataFolder(folder);
     },

@@ -3,9 +3,10 @@ import { clusterFaults } from './cluster-faults.js';
 import type { Fault, Recovery } from './fault.js';
 import { networkFaults } from './network-faults.js';
 import { promotion } from './promotion.js';
+import { realCluster } from './real-cluster.js';
 import { stackFaults } from './stack-faults.js';
 
-const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, promotion];
+const FAULTS: readonly Fault[] = [networkFaults, clusterFaults, stackFaults, promotion, realCluster];
 
 const command = new Command('recovery')
   .description('Measures how long the service takes to recover from faults of the stores and of the network.')
@@ -15,6 +16,9 @@ const command = new Command('recovery')
   .addHelpText(
     'after',
     `
+real-cluster needs RECOVERY_NODE_COMMAND, the command line of one node of EventStoreDB or KurrentDB. It contains {port},
+{replication}, {data} and {seeds}. The node serves 127.0.0.1 without TLS. The command runs three of them.
+
 Examples:
   npm run recovery
   npm run recovery -- network`,

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
+import { askServer, nameOfServer } from '../../../apps/ops/src/commands/doctor-stores.js';
+import { type Fault, secondsUntil } from './fault.js';
+import { measureAll, type Measured, startInstallation } from './installation.js';
+
+const NODES = [0, 1, 2] as const;
+const ANSWER_WITHIN_MS = 400;
+/** Of the customer's book. A fold of it takes seconds on a busy machine. */
+const ENTRIES = 20_000;
+const PAUSE_MS = 800;
+
+const gossip = z.object({
+  members: z.array(z.object({ state: z.string(), isAlive: z.boolean(), httpEndPointPort: z.number() })),
+});
+
+/** Three nodes of EventStoreDB or KurrentDB on this machine. `RECOVERY_NODE_COMMAND` starts one. */
+export const realCluster: Fault = {
+  name: 'real-cluster',
+  run: async (say) => {
+    const command = process.env['RECOVERY_NODE_COMMAND'];
+    if (command === undefined) {
+      say('  left out: RECOVERY_NODE_COMMAND names no server');
+      return [];
+    }
+    const cluster = await startRealCluster(command);
+    const three = `three ${nameOfServer((await askServer(cluster.connectionString)).version ?? '?')}`;
+    const installation = await startInstallation(cluster.connectionString, { apis: 2, entries: ENTRIES });
+    let former: RealNode;
+    let followers: readonly RealNode[] = [];
+    const anotherLeads = (): Promise<number> =>
+      secondsUntil(async () => (await cluster.leader()) !== former.port && (await cluster.leader()) !== null);
+    const atLeader = (work: (leader: RealNode) => Promise<void>) => async (): Promise<void> => {
+      const port = await cluster.leader();
+      former = cluster.nodes.find((one) => one.port === port)!;
+      await work(former);
+    };
+    const faults: readonly Measured[] = [
+      {
+        fault: `${three}: the leader is killed (SIGKILL)`,
+        inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
+        otherSide: anotherLeads,
+        mend: cluster.whole,
+      },
+      {
+        fault: `${three}: the leader freezes (SIGSTOP)`,
+        inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
+        otherSide: anotherLeads,
+        mend: async () => {
+          former.signal('SIGCONT');
+          await cluster.whole();
+        },
+      },
+      {
+        fault: `${three}: both followers stop for 0.8 s (SIGSTOP)`,
+        inflict: async () => {
+          followers = await cluster.followers();
+          for (const follower of followers) follower.signal('SIGSTOP');
+        },
+        otherSide: async () => {
+          await delay(PAUSE_MS);
+          for (const follower of followers) follower.signal('SIGCONT');
+          return PAUSE_MS / 1_000;
+        },
+        mend: cluster.whole,
+      },
+      {
+        fault: `${three}: each is restarted in turn, the leader last and after it has resigned`,
+        inflict: () => undefined,
+        otherSide: async () => {
+          const startedAt = performance.now();
+          for (const follower of await cluster.followers()) {
+            await follower.end('SIGTERM');
+            await cluster.whole();
+          }
+          await atLeader(({ port }) => resign(port))();
+          await anotherLeads();
+          await former.end('SIGTERM');
+          await cluster.whole();
+          return (performance.now() - startedAt) / 1_000;
+        },
+      },
+    ];
+    try {
+      return await measureAll(installation, faults, say);
+    } finally {
+      await installation.stop();
+      await cluster.stop();
+    }
+  },
+};
+
+interface RealNode {
+  readonly port: number;
+  readonly signal: (signal: NodeJS.Signals) => void;
+  /** Resolves when the process has ended. */
+  readonly end: (signal: NodeJS.Signals) => Promise<void>;
+}
+
+const startRealCluster = async (command: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'recovery-cluster-'));
+  const ports = await Promise.all([...NODES, ...NODES].map(() => listenOnce(0, '127.0.0.1')));
+  const children = new Map<number, ChildProcess>();
+  const start = (index: number): void => {
+    const data = join(folder, String(index));
+    mkdirSync(data, { recursive: true });
+    const seeds = NODES.filter((one) => one !== index).map((one) => `127.0.0.1:${ports[one]}`);
+    const line = command
+      .replaceAll('{port}', String(ports[index]))
+      .replaceAll('{replication}', String(ports[index + NODES.length]))
+      .replaceAll('{data}', data)
+      .replaceAll('{seeds}', seeds.join(','));
+    children.set(index, spawn('sh', ['-c', `exec ${line}`], { stdio: 'ignore' }));
+  };
+  const asked = async (index: number) => {
+    const answer = await fetch(`http://127.0.0.1:${ports[index]}/gossip`, {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    return gossip.parse(await answer.json()).members;
+  };
+  /** The node that says of itself that it leads. */
+  const leader = async (): Promise<number | null> => {
+    const leaders = await Promise.all(
+      NODES.map(async (index) => {
+        const members = await asked(index).catch(() => []);
+        const own = members.find(({ httpEndPointPort: port }) => port === ports[index]);
+        return own?.state === 'Leader' ? ports[index]! : null;
+      }),
+    );
+    return leaders.findLast((port) => port !== null) ?? null;
+  };
+  const isWhole = async (): Promise<boolean> => {
+    const views = await Promise.all(NODES.map((index) => asked(index)));
+    return views.every(
+      (members) =>
+        members.filter(({ state }) => state === 'Follower').length === 2 &&
+        members.filter(({ state, isAlive }) => state === 'Leader' && isAlive).length === 1,
+    );
+  };
+  /** A former leader ends by itself, too, when it has to cut off what the others lack. */
+  const startEnded = (): void => {
+    for (const [index, child] of children)
+      if (child.exitCode !== null || child.signalCode !== null) start(index);
+  };
+  const whole = async (): Promise<void> =>
+    void (await secondsUntil(() => {
+      startEnded();
+      return isWhole();
+    }));
+  for (const index of NODES) start(index);
+  await whole();
+  const nodes = NODES.map((index): RealNode => ({
+    port: ports[index]!,
+    signal: (signal) => void children.get(index)!.kill(signal),
+    end: async (signal) => {
+      const child = children.get(index)!;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+    },
+  }));
+  return {
+    connectionString: `esdb://${NODES.map((index) => `127.0.0.1:${ports[index]}`).join(',')}?tls=false`,
+    nodes,
+    leader,
+    followers: async (): Promise<readonly RealNode[]> => {
+      const leads = await leader();
+      return nodes.filter(({ port }) => port !== leads);
+    },
+    whole,
+    stop: async (): Promise<void> => {
+      for (const node of nodes) {
+        node.signal('SIGCONT');
+        await node.end('SIGKILL');
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** What the guide for operators says before a leader is restarted. */
+const resign = async (port: number): Promise<void> => {
+  for (const path of ['priority/-1', 'resign']) {
+    const { ok, status } = await fetch(`http://127.0.0.1:${port}/admin/node/${path}`, { method: 'POST' });
+    if (!ok) throw new Error(`The leader answers ${status} to ${path}`);
+  }
+};
