@@ -154,7 +154,7 @@ describe('Who may call an operation', () => {
 it.each(named(guarded))(
   '%s: refuses a query parameter that it does not know, and names it',
   async (_, operation) => {
-    const request = requestOf(operation, unknown, { staus: 'failed' });
+    const request = requestOf(operation, owner.ids, { staus: 'failed' });
     const { status, body } = await send(request, credentialsOf(owner, operation));
     expect([status, body]).toMatchObject([
       400,
