@@ -1,5 +1,6 @@
 /**
  * The borders between folders (docs/adr/0001). Type-only imports count: a border is about who knows whom.
+ * Each rule has a violation in test/architecture/rules.integration.spec.ts, which shows that it is caught.
  *
  * The forbidden list reads: `from` may not import `to`. In `pathNot`, `$1` is what the group in `from.path` matched.
  */

@@ -4,7 +4,7 @@
  *   2. the event store's client is imported behind its port only;
  *   3. decisions and calculations are pure: time, ids and randomness are arguments;
  *   4. ids of the running work are arguments, too.
- * Borders between folders are .dependency-cruiser.mjs's.
+ * Each is planted and caught in test/architecture/rules.integration.spec.ts. Borders between folders are .dependency-cruiser.mjs's.
  */
 
 /** Folders whose code must answer the same to the same arguments, on any machine, at any time. */

@@ -1,4 +1,6 @@
-/** What no rule of the linter holds (oxlint.config.mjs). */
+/**
+ * What no rule of the linter holds (oxlint.config.mjs). Planted and caught in test/architecture/rules.integration.spec.ts.
+ */
 
 /** A rule with one message. `visitor` gets the function that reports a node. */
 const rule = (message, visitor) => ({

@@ -13,6 +13,10 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly cap_add?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly user?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly command?: readonly string[];
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
@@ -57,6 +61,13 @@ describe('the compose file', () => {
     });
   });
 
+  it('keeps no log for ever: Docker’s own default fills the disk', () => {
+    for (const { logging } of Object.values(services)) {
+      expect(logging?.driver).toBe('local');
+      expect(logging?.options).toEqual({ 'max-size': '20m', 'max-file': '5' });
+    }
+  });
+
   it('keeps the stores on an internal network', () => {
     expect(networks['stores']?.internal).toBe(true);
     for (const store of ['eventstore', 'postgres']) expect(serviceNamed(store).networks).toEqual(['stores']);
@@ -75,6 +86,30 @@ describe('the compose file', () => {
       expect(environment[`${prefix}_${name}`]).toMatch(/^\/certificates\//);
     expect(environment[`${prefix}_DB`]).toBe('/var/lib/kurrentdb');
     for (const name of Object.keys(environment)) expect(name).toMatch(new RegExp(`^${prefix}_`));
+  });
+
+  it('gives EventStoreDB the settings of KurrentDB, but for the indexes that it does not have', () => {
+    const named = (among: Compose['services'], prefix: RegExp): readonly string[] =>
+      Object.keys(among['eventstore']!.environment!).map((name) => name.replace(prefix, ''));
+    expect(Object.keys(alternatives)).toEqual(['eventstore']);
+    const own = named(services, /^KURRENTDB_/).filter((name) => name !== '_SECONDARY_INDEXING__ENABLED');
+    expect(named(alternatives, /^EVENTSTORE_/).toSorted()).toEqual(own.toSorted());
+  });
+
+  it('keeps the event store’s data in a volume, and gives key and data to the user who runs it', () => {
+    const { volumes, environment, user } = serviceNamed('eventstore');
+    expect(volumes).toContain(`eventstore:${environment!['KURRENTDB_DB']}`);
+    const [command] = serviceNamed('certificates').command!.slice(-1);
+    expect(command).toContain(`chown -R ${user} /certificates/node /data`);
+    expect(serviceNamed('certificates').volumes).toContain('eventstore:/data');
+  });
+
+  it('waits for a leader of the event store, not for a server that answers', () => {
+    const [, command] = serviceNamed('eventstore').healthcheck!.test;
+    expect(command).toContain('https://localhost:2113/gossip');
+    const [, pattern] = /grep -Eq '([^']+)'/.exec(command!) ?? [];
+    expect('  "state": "Leader",').toMatch(new RegExp(pattern!));
+    expect('  "state": "Unknown",').not.toMatch(new RegExp(pattern!));
   });
 
   it.each(['api', 'worker'])('gives the %s logins without administrative rights', (name) => {

@@ -1,18 +1,17 @@
 import { expect, it } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
-import { Integrator, untilServed } from '../support/integrator.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectPath } from '#platform/project-path.js';
+import { Integrator, until, untilServed } from '../support/integrator.js';
 import { fixture, sharedStack, startReceiver } from '../support/index.js';
 import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
-import {
-  askForExamples,
-  shownAnswer,
-  unsharedMembers,
-  type Ask,
-  type Credential,
-} from './support/recorded-examples.js';
+import { askForExamples, shownAnswer, unsharedMembers, type Ask } from './recorded-answers/examples.js';
+import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
+import { makeRequests, type Call, type Credential } from './recorded-answers/requests.js';
 
-/** RECORDED_ANSWERS=write rewrites the examples, for an intended change of an answer. */
+/** RECORDED_ANSWERS=write rewrites the file, for an intended change of an answer. */
 const isWriting = process.env['RECORDED_ANSWERS'] === 'write';
+const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
@@ -42,6 +41,49 @@ const sent = async (method: string, path: string, credential: Record<string, str
   );
   return { response, json: JSON.parse((await response.text()) || '{}') as Record<string, unknown> };
 };
+
+/**
+ * The headers of an answer that has the limit's in the recording. On a busy machine the limiter lets a request pass without
+ * them, and the API says so in its log.
+ */
+const withLimit = async (headers: Headers): Promise<Headers> => {
+  if (headers.has('ratelimit-policy')) return headers;
+  const requestId = headers.get('x-request-id')!;
+  const log = () => readFileSync(join(stack.dataDir, 'logs', 'api.log'), 'utf8').split('\n');
+  await until(
+    () =>
+      log().some((line) => line.includes(requestId) && line.includes('the rate limit could not be asked')),
+    () => `the log says why the answer to ${requestId} has no rate limit`,
+    10_000,
+  );
+  return new Headers([...headers, ['ratelimit-policy', 'let pass']]);
+};
+
+it('answers as recorded, except for ids, times and human-readable texts', async () => {
+  const names = new Names();
+  const customer = await Integrator.open(stack, 20);
+  const credentials = await credentialsOf(customer);
+  names.add(receiver.url, 'receiver');
+  names.add(stack.baseUrl, 'api');
+  const answers: Record<string, unknown> = {};
+  const golden = readFileSync(path, 'utf8');
+  const before = JSON.parse(golden) as Record<string, { readonly headers: Record<string, string> }>;
+  const call: Call = async (name, method, target, { as = 'key', body, headers: own, shape = false } = {}) => {
+    const { response, json } = await sent(method, `/api/v1${target}`, { ...credentials[as], ...own }, body);
+    const isLimited = before[name]?.headers['ratelimit-policy'] !== undefined;
+    const headers = isLimited ? await withLimit(response.headers) : response.headers;
+    const answer = { status: response.status, headers, body: json };
+    answers[name] = plainAnswer(shape ? { ...answer, body: shapeOf(json) } : answer, names);
+    return answer;
+  };
+  await makeRequests(call, customer, receiver.url);
+  const lines = Object.entries(answers).map((entry) => entry.map((part) => JSON.stringify(part)).join(': '));
+  const recorded = `{\n${lines.join(',\n')}\n}\n`;
+  if (isWriting) return writeFileSync(path, recorded);
+  expect(answers).toEqual(before);
+  // Compares the order of members too.
+  expect(recorded).toBe(golden);
+});
 
 it('answers with the members that the examples of its OpenAPI document show', async () => {
   const customer = await Integrator.open(stack, 40);

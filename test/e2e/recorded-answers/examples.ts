@@ -1,7 +1,5 @@
 import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
-
-/** `host`: a key that opens sessions of the portal. */
-export type Credential = 'key' | 'owner' | 'host' | 'nobody';
+import type { Credential } from './requests.js';
 
 type Body = Record<string, unknown>;
 
