@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { Pool } from 'pg';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { intercept } from '#event-sourcing/testing/intercepted-store.js';
+import { intercept } from '#event-sourcing/store/event-store.js';
 import { HealthController } from './health.controller.js';
 
 const answering = () => {

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { intercept, type EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
-import { intercept } from '#event-sourcing/testing/intercepted-store.js';
 import { WS } from '../test/book.js';
 import { createCreditsExecutor, type CreditsExecutor } from './executors.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
+import { intercept } from '../store/event-store.js';
 import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
 

@@ -27,12 +27,6 @@ const chained = (store: InMemoryEventStore, options: ExecutorOptions<TallyEvent,
   new CommandExecutor(store, tallyEvents, tally, { chained: true, ...options });
 
 describe('a chained stream', () => {
-  it('is chained only on request', async () => {
-    const store = new InMemoryEventStore();
-    await new CommandExecutor(store, tallyEvents, tally).execute('1', { type: 'carry' }, contextOf('a'));
-    expect(recordedChain(store.log)).toEqual([undefined]);
-  });
-
   it('verifies over any history of any writers', async () => {
     const command: fc.Arbitrary<TallyCommand> = fc.oneof(
       fc.record({

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { EventStore } from '../store/event-store.js';
+import { intercept, type EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
 import { contextOf, tally, tallyEvents, type Tally, type TallyEvent } from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 

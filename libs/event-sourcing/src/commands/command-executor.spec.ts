@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { WrongExpectedRevision, StoreUnavailable } from '../store/errors.js';
-import type { EventStore } from '../store/event-store.js';
+import { intercept, type EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
 import {
   METADATA,
   addedToAppend,
@@ -142,20 +141,6 @@ describe('CommandExecutor', () => {
     await rivals[1].execute('1', { type: 'add', by: 0, ref: 'look' }, contextOf('look'));
     const outcomes = await Promise.all([add(rivals[0], -1, 'x'), add(rivals[1], -1, 'y')]);
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'rejected']);
-  });
-
-  it('returns the stored events when two executors execute one intent concurrently', async () => {
-    const rivals = [
-      executorOn(store, { cachedStreams: 10 }),
-      executorOn(store, { cachedStreams: 10 }),
-    ] as const;
-    const command: TallyCommand = { type: 'add', by: 1, ref: 'a' };
-    const outcomes = await Promise.all([
-      rivals[0].execute('1', command, contextOf('same', '2026-01-01T00:00:00.000Z')),
-      rivals[1].execute('1', command, contextOf('same', '2026-01-01T00:00:00.001Z')),
-    ]);
-    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'ignored']);
-    expect(refsInLog()).toEqual(['a']);
   });
 
   describe('when a decision fails', () => {

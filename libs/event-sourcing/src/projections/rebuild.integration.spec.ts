@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventStore } from '../store/event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
+import { intercept, type EventStore } from '../store/event-store.js';
 import { totalView } from '../testing/tally.js';
 import { rebuild } from './rebuild.js';
 import { switchVersion } from './switch.js';
@@ -49,18 +48,6 @@ describe('rebuilding a projection', () => {
     expect(handled).toBeGreaterThan(0);
     expect(await rebuild(rebuilds.workshop, totals)).toEqual({ version: 2, events: 30 - handled });
     expect(await dump('total__v2')).toEqual(await dump('total'));
-  });
-
-  it('reports its progress', async () => {
-    await append(...many(20));
-    goLive();
-    await liveCaughtUp();
-    const progress: { events: number; fraction: number }[] = [];
-    await rebuild(rebuilds.workshop, totals, { batchSize: 5, onProgress: (done) => progress.push(done) });
-    expect(progress.at(-1)).toEqual({ events: 20, fraction: 1 });
-    expect(progress.map(({ fraction }) => fraction)).toEqual(
-      progress.map(({ fraction }) => fraction).toSorted(),
-    );
   });
 
   it('is refused while another one runs', async () => {

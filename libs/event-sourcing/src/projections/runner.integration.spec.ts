@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { command, processConsumer, statement, defineProcess } from '../processes/process.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import type { EventStore } from '../store/event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
-import { addedToAppend, tallyEvents } from '../testing/tally.js';
+import { intercept, type EventStore } from '../store/event-store.js';
+import { tallyEvents } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
 import { sql } from './statement.js';
-import { consumersUnderTest, recording, summing, uuid } from './testing/consumers-under-test.js';
+import { consumersUnderTest, recording, summing } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
 const { start, eventually, append, checkpoint, caughtUp, totals, appliedIds, logIds } = consumers;
@@ -55,19 +54,6 @@ describe('a consumer', () => {
     expect(await appliedIds()).toEqual(logIds());
   });
 
-  it('gives the same rows when everything is delivered once more', async () => {
-    await append('a', 'b', 'a', 'c', 'a');
-    const first = start(summing(), { batchSize: 2 });
-    await caughtUp('tally.total.v1');
-    await first.stop();
-    const rows = (await consumers.pool.query('select * from total order by stream')).rows;
-    await consumers.pool.query('update event_sourcing.consumer set position = null');
-    start(summing(), { batchSize: 3 });
-    await caughtUp('tally.total.v1');
-    expect((await consumers.pool.query('select * from total order by stream')).rows).toEqual(rows);
-    expect(await totals()).toEqual({ a: 3, b: 1, c: 1 });
-  });
-
   it('that was born now does not fire the effects of history', async () => {
     await append('a', 'b');
     const seen: string[] = [];
@@ -111,21 +97,6 @@ describe('a consumer', () => {
     expect(await appliedIds()).toEqual(logIds());
   });
 
-  it('moves on when the first checkpoint is where its subscription started', async () => {
-    await append('a', 'b');
-    const repeating = intercept(consumers.store, {
-      subscribe: (request) => {
-        request.onCheckpoint?.(request.after ?? 0n);
-        return consumers.store.subscribe(request);
-      },
-    });
-    start(recording, { store: repeating });
-    await caughtUp(recording.name);
-    await append('c');
-    await caughtUp(recording.name);
-    expect(await appliedIds()).toEqual(logIds());
-  });
-
   it('opens again a subscription that says nothing while the log grows', async () => {
     await append('a');
     let opened = 0;
@@ -149,16 +120,6 @@ describe('a consumer', () => {
     // A machine that handles the event too slowly for the watchdog opens another.
     expect(opened).toBeGreaterThanOrEqual(2);
     expect(await appliedIds()).toEqual(logIds());
-  });
-
-  it('moves past what it does not follow, so that a quiet consumer does not fall behind', async () => {
-    await consumers.store.append('other-1', 'no_stream', [
-      addedToAppend(uuid(900_001), 'x'),
-      addedToAppend(uuid(900_002), 'y'),
-    ]);
-    start(recording, { watchdogMs: 50 });
-    await eventually(async () => (await checkpoint(recording.name))?.position === '200');
-    expect(await appliedIds()).toEqual([]);
   });
 });
 

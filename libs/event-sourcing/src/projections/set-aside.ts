@@ -4,7 +4,7 @@ import type { SetAside, StoredEvent } from '../core/event.js';
 import type { RequestContext } from '../core/request-context.js';
 import { appendSurely, readPastRival } from '../commands/append-surely.js';
 import { metadataOf, prepareEvent } from '../commands/prepare-event.js';
-import { collect, type EventStore, type ExpectedRevision } from '../store/event-store.js';
+import { collect, intercept, type EventStore, type ExpectedRevision } from '../store/event-store.js';
 import { WrongExpectedRevision } from '../store/errors.js';
 
 /** Decisions of operators that readers pass over an event that they cannot handle. They are final. */
@@ -174,7 +174,7 @@ export const withSetAside = (store: EventStore): EventStore => {
       yield register.marked(event);
     }
   }
-  return {
+  return intercept(store, {
     async append(stream, expected, events) {
       const result = await store.append(stream, expected, events);
       if (stream === SET_ASIDE_STREAM) await register.refresh();
@@ -189,9 +189,5 @@ export const withSetAside = (store: EventStore): EventStore => {
         close: () => subscription.close(),
       };
     },
-    head: () => store.head(),
-    end: () => store.end(),
-    serverTime: () => store.serverTime(),
-    close: () => store.close(),
-  };
+  });
 };

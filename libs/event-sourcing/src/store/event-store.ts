@@ -121,17 +121,9 @@ export const collect = async <E>(events: AsyncIterable<E>): Promise<E[]> => {
   return all;
 };
 
-/**
- * The store as one module sees it. The module reads everything and appends only to its own categories, so it cannot write
- * another module's history.
- */
-export const scopedEventStore = (store: EventStore, ownCategories: readonly string[]): EventStore => ({
-  append(stream, expected, events) {
-    if (!ownCategories.includes(categoryOf(stream))) {
-      throw new TypeError(`Only ${ownCategories.join(', ')} streams may be appended to here, not ${stream}`);
-    }
-    return store.append(stream, expected, events);
-  },
+/** The store, with these of its methods in place of its own. */
+export const intercept = (store: EventStore, doors: Partial<EventStore>): EventStore => ({
+  append: (stream, expected, events) => store.append(stream, expected, events),
   read: (stream, options) => store.read(stream, options),
   readAll: (options) => store.readAll(options),
   subscribe: (options) => store.subscribe(options),
@@ -139,4 +131,19 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   end: () => store.end(),
   serverTime: () => store.serverTime(),
   close: () => store.close(),
+  ...doors,
 });
+
+/**
+ * The store as one module sees it. The module reads everything and appends only to its own categories, so it cannot write
+ * another module's history.
+ */
+export const scopedEventStore = (store: EventStore, ownCategories: readonly string[]): EventStore =>
+  intercept(store, {
+    append(stream, expected, events) {
+      if (!ownCategories.includes(categoryOf(stream))) {
+        throw new TypeError(`Only ${ownCategories.join(', ')} streams may be appended to here, not ${stream}`);
+      }
+      return store.append(stream, expected, events);
+    },
+  });

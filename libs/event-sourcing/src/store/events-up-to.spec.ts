@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { StoredEvent } from '../core/event.js';
 import { StoreUnavailable } from './errors.js';
-import type { EventStore } from './event-store.js';
+import { intercept, type EventStore } from './event-store.js';
 import { eventsUpTo } from './events-up-to.js';
 
 // Without a stop, one would wait for events that never come.
@@ -64,17 +63,6 @@ describe('events of some categories up to a position', () => {
 
   it('come without the others, except for the last few', async () => {
     const { from, reads } = counting();
-    expect(await until((await store.head())!, from)).toEqual(['tally-first', 'tally-middle']);
-    expect(reads()).toBeLessThan(OTHERS);
-  });
-
-  it('come so, too, when the first checkpoint is where the subscription started', async () => {
-    const { from, reads } = counting({
-      subscribe: (options) => {
-        options.onCheckpoint?.(options.after ?? 0n);
-        return store.subscribe(options);
-      },
-    });
     expect(await until((await store.head())!, from)).toEqual(['tally-first', 'tally-middle']);
     expect(reads()).toBeLessThan(OTHERS);
   });

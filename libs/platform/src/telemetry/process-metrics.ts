@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '#event-sourcing/store/errors.js';
-import type { EventStore, StoreConnection } from '#event-sourcing/store/event-store.js';
+import { intercept, type EventStore, type StoreConnection } from '#event-sourcing/store/event-store.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 
 /**
@@ -98,16 +98,7 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
       throw error;
     }
   };
-  return {
-    append,
-    read: (stream, options) => store.read(stream, options),
-    readAll: (options) => store.readAll(options),
-    subscribe: (options) => store.subscribe(options),
-    head: () => store.head(),
-    end: () => store.end(),
-    serverTime: () => store.serverTime(),
-    close: () => store.close(),
-  };
+  return intercept(store, { append });
 };
 
 const outcomeOf = (error: unknown): 'conflict' | 'unknown' | 'unavailable' | 'error' => {
