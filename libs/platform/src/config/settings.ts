@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { STORE_DEFAULTS } from '#event-sourcing/store/event-store.js';
-import { postgresUrl } from './postgres-url.js';
 import { count, days, milliseconds, setting, span, wholeNumber } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
@@ -12,6 +11,16 @@ const workerRoles = z
   .default(WORKER_ROLES.join(','))
   .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
   .pipe(z.array(z.enum(WORKER_ROLES, 'must be one or more of follow, jobs, webhooks and upkeep')));
+
+/** The driver knows one host, and does not look for a primary among several. */
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  hostname: /^[^,]*$/,
+  error: ({ input }) =>
+    /^\w+:\/\/([^/?]*@)?[^/?@]*,/.test(String(input))
+      ? 'names several hosts: name one, such as a proxy that leads to the primary'
+      : 'must be a URL of PostgreSQL',
+});
 
 const base64Key = z
   .string()

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { within } from '../async/within.js';
@@ -48,12 +49,14 @@ export class Notifications {
 
   /** Resolves when the connection ends. */
   private async listen(signal: AbortSignal): Promise<void> {
+    const socket = new Socket();
     const client = new pg.Client({
       connectionString: this.connectionString,
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
       application_name: `reading-service listens to ${this.channel}`,
       keepAlive: true,
+      stream: () => socket,
     });
     const lost = new AbortController();
     const ended = (): void => lost.abort();
@@ -71,11 +74,7 @@ export class Notifications {
     } finally {
       await within(PAUSE_MS, client.end());
       // A dropped connection sends no close.
-      (client as unknown as Destroyable).connection?.stream?.destroy();
+      socket.destroy();
     }
   }
-}
-
-interface Destroyable {
-  readonly connection?: { readonly stream?: { destroy(): void } };
 }

@@ -4,10 +4,9 @@ import type { Request } from 'express';
 import { describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
-import { LocalBuckets } from './local-buckets.js';
 import type { RatePolicies, RateVerdict } from './policies.js';
 import { RateLimited, RateLimitGuard } from './rate-limit.guard.js';
-import { RateLimiter } from './rate-limiter.js';
+import { LocalBuckets, RateLimiter } from './rate-limiter.js';
 
 const MANAGE = { name: 'manage', perMinute: 60, burst: 30 } as const;
 
@@ -96,13 +95,5 @@ describe('The bucket of one process', () => {
     expect(taken(2)).toEqual(['0 left', 'after 1 s']);
     now = 3_600_000;
     expect(taken(3)).toEqual(['1 left', '0 left', 'after 1 s']);
-  });
-
-  it('is forgotten for that of a caller seen later; waits are in whole seconds', () => {
-    const buckets = new LocalBuckets({ perMinute: 1, burst: 1 }, 2, () => 0);
-    expect(['a', 'b', 'a', 'c', 'a', 'b'].map((caller) => state(buckets.take(caller)))).toEqual([
-      ...['0 left', '0 left', 'after 60 s'],
-      ...['0 left', 'after 60 s', '0 left'],
-    ]);
   });
 });
