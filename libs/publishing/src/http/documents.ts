@@ -27,7 +27,7 @@ import {
   PublishedVersion,
   readingOf,
 } from './published-version.js';
-import { schemaReference } from './schemas.js';
+import { documentContent } from './schemas.js';
 
 interface Republication {
   readonly readingId: string;
@@ -93,16 +93,7 @@ export class ShowDocumentController {
     schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
     description: 'Default: the newest version',
   })
-  @Answers(
-    200,
-    'The document in the requested format',
-    {
-      'application/json': { schema: { $ref: schemaReference('document_v1') } },
-      'text/markdown; charset=utf-8': { schema: { type: 'string' } },
-      'application/pdf': { schema: { type: 'string', format: 'binary' } },
-    },
-    ['ETag', 'ContentDisposition'],
-  )
+  @Answers(200, 'The document in the requested format', documentContent, ['ETag', 'ContentDisposition'])
   @Refuses('invalid_format', 'document_not_available', 'version_not_found', 'reading_erased')
   async get(
     @Req() request: Request,

@@ -43,8 +43,6 @@ import { NAMED_READING, OwnReadingGuard, PublishedVersion, readingOf } from './p
 
 const EXAMPLE_ID = '0f6a6b0e-7c55-4a3e-9a0d-5b1d0c8f3e27';
 
-const NAMED_LINK = { description: 'The `linkId` of the link: not a secret', example: EXAMPLE_ID };
-
 const LINK_STATUSES = ['live', 'expired', 'revoked'] as const;
 
 /** A link as its workspace sees it, without the token. */
@@ -281,8 +279,8 @@ export class LinksController {
   })
   @ApiParam({
     name: 'linkId',
-    description: NAMED_LINK.description,
-    schema: { type: 'string', examples: [NAMED_LINK.example] },
+    description: 'The `linkId` of the link: not a secret',
+    schema: { type: 'string', examples: [EXAMPLE_ID] },
   })
   @Answers(204, 'The link is revoked')
   @Refuses('link_not_found')

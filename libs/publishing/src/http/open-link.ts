@@ -16,7 +16,7 @@ import { type DocumentLink, LinkStore } from '../application/links.js';
 import { PublicationQuery } from '../application/publication.query.js';
 import type { DocumentFormat } from '../contracts/index.js';
 import { hashOfToken } from '../domain/link-token.js';
-import { schemaReference } from './schemas.js';
+import { documentContent } from './schemas.js';
 
 /** What a link that gives nothing says to a person: language, title and text. */
 const PAGES: Partial<Record<ProblemCode, readonly (readonly [lang: string, title: string, text: string])[]>> =
@@ -123,16 +123,7 @@ export class OpenLinkController {
     description: 'The last part of the `url` of a link',
     schema: { type: 'string', examples: ['2sbQyKn4Xv0tM1rWzC7nA3dF6gH9jL0pS5uE2iR8'] },
   })
-  @Answers(
-    200,
-    'The document',
-    {
-      'application/json': { schema: { $ref: schemaReference('document_v1') } },
-      'text/markdown; charset=utf-8': { schema: { type: 'string' } },
-      'application/pdf': { schema: { type: 'string', format: 'binary' } },
-    },
-    ['ETag', 'ContentDisposition'],
-  )
+  @Answers(200, 'The document', documentContent, ['ETag', 'ContentDisposition'])
   @Refuses('link_not_found', 'document_not_available', 'link_expired')
   async open(
     @Param('token') token: string,

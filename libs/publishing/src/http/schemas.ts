@@ -22,7 +22,14 @@ const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
 const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
 
 /** The location of a schema in the OpenAPI document, for `$ref`. */
-export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+
+/** An answer with a document, by the media type of its format. */
+export const documentContent = {
+  'application/json': { schema: { $ref: schemaReference('document_v1') } },
+  'text/markdown; charset=utf-8': { schema: { type: 'string' } },
+  'application/pdf': { schema: { type: 'string', format: 'binary' } },
+};
 
 type PublishedJson = Readonly<Record<'$schema' | '$id', string>> & {
   readonly $defs?: Record<string, object>;
