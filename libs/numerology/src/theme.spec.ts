@@ -37,13 +37,6 @@ describe('a theme', () => {
     expect(synthesis.threads).toContain('rare:five-lessons');
   });
 
-  it('supports a name without a consonant', () => {
-    const { numbers, bridges } = theme('1990-06-15', '2026-09-29', 'Éa', 'Io');
-    expect(numbers.personality.value).toBeNull();
-    expect(numbers.soulUrge.value).toBe(numbers.expression.value);
-    expect(bridges.soulUrgePersonality).toBeNull();
-  });
-
   it('shows a suffix but does not count it', () => {
     const junior = theme('1990-06-15', '2026-09-29', 'Camille', 'Laurent Jr.');
     const plain = theme('1990-06-15', '2026-09-29', 'Camille', 'Laurent');
@@ -52,13 +45,6 @@ describe('a theme', () => {
       { source: 'Jr.', letters: 'JR', group: 'last', reason: 'suffix' },
     ]);
     expect(junior.numbers).toEqual(plain.numbers);
-  });
-
-  it('supports a person born today, at age 0', () => {
-    expect(theme('2026-09-30', '2026-09-29')).toMatchObject({
-      age: 0,
-      cycles: { periods: [{ current: true }, {}, {}] },
-    });
   });
 
   it('throws on a name without letters, and on a day that does not exist', () => {

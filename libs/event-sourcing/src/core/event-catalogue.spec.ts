@@ -134,15 +134,6 @@ describe('decodeAny', () => {
   });
 });
 
-describe('selectEvents', () => {
-  it('picks the types that a reader handles; others are not decoded', () => {
-    const names = selectEvents(people, 'PersonNamed');
-    expect(Object.keys(names.definitions)).toEqual(['PersonNamed']);
-    expect(names.category).toBe(people.category);
-    expect(decodeAny([names], stored('PersonMoved', 1, 'not even an object'))).toBeNull();
-  });
-});
-
 describe('decodeOrShow', () => {
   it('gives what does not decode as an opaque event, with the reason', () => {
     const flown = stored('PersonFlown', 1, {});

@@ -61,15 +61,3 @@ describe('processConsumer', () => {
     expect(sent).toEqual(['b', 'c']);
   });
 });
-
-describe('defineProcess', () => {
-  it('does not compile with a field that the event does not have', () => {
-    const wrong = defineProcess({
-      name: 'tally.wrong',
-      catalogues: [selectEvents(tallyEvents, 'Added')],
-      // @ts-expect-error `Added` has no `total`.
-      react: ({ data }) => [command(data.total)],
-    });
-    expect(wrong.name).toBe('tally.wrong');
-  });
-});

@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { transaction } from '#platform/postgres/pool.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { park, parkedStreams } from './parked-streams.js';
-import { addedToAppend } from '../testing/tally.js';
-import { runSteps, sql } from './statement.js';
-import { consumersUnderTest, recording, uuid } from './testing/consumers-under-test.js';
+import { sql } from './statement.js';
+import { consumersUnderTest, recording } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
 const { appliedIds } = consumers;
@@ -31,17 +29,6 @@ describe('a checkpoint', () => {
     );
   });
 
-  it('compares as numbers: 9 < 10 < 11', async () => {
-    for (const position of [10n, 9n, 11n]) {
-      const event = { ...addedToAppend(uuid(1), 'r'), stream: `tally-${position}`, revision: 0n, position };
-      await transaction(consumers.pool, (client) =>
-        runSteps(client, [park(consumer, event, String(position), event, 'e')]),
-      );
-    }
-    const found = await parkedStreams(consumers.pool, name);
-    expect(found.map(({ position }) => position)).toEqual([9n, 10n, 11n]);
-  });
-
   it('moves with the rows or not at all', async () => {
     await loadCheckpoint(consumers.pool, consumer, async () => null);
     const insert = sql`insert into applied (event_id) values ('x')`;
@@ -61,14 +48,5 @@ describe('a checkpoint', () => {
     await expect(advance(consumers.pool, consumer, before, 1n, [])).rejects.toThrow(CheckpointMoved);
     const after = await loadCheckpoint(consumers.pool, consumer, async () => null);
     await advance(consumers.pool, consumer, after, 1n, []);
-  });
-
-  it('lets one of two rivals win', async () => {
-    await loadCheckpoint(consumers.pool, consumer, async () => null);
-    const rival = (id: string) =>
-      advance(consumers.pool, consumer, at(null), 5n, [sql`insert into applied (event_id) values (${id})`]);
-    const results = await Promise.allSettled([rival('x'), rival('y')]);
-    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    expect(await appliedIds()).toHaveLength(1);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { categoryOf } from '../core/stream-name.js';
-import { processConsumer, defineProcess, statement } from '../processes/process.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { addedToAppend, tallyEvents } from '../testing/tally.js';
+import { addedToAppend } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
 import { sql } from './statement.js';
 import {
@@ -37,25 +36,6 @@ describe('an event that cannot be handled', () => {
     expect(await totals()).toEqual({ a: 3, b: 1 });
     expect(await parked('tally.total.v1')).toEqual([['tally-bad@0', 'SQLSTATE 22012']]);
     expect(consumers.logged.filter(({ message }) => /poison/.test(message))).toHaveLength(1);
-  });
-
-  it('parks its stream in a process, too', async () => {
-    const reacting = processConsumer(
-      defineProcess({
-        name: 'tally.process',
-        catalogues: [tallyEvents],
-        react: ({ id, stream }) => {
-          if (stream === 'tally-bad') throw new RangeError('no');
-          return [statement(sql`insert into applied (event_id) values (${id})`)];
-        },
-      }),
-      () => Promise.resolve(),
-    );
-    await append('a', 'bad', 'b');
-    start(reacting);
-    await caughtUp('tally.process');
-    expect(await checkpoint('tally.process')).toMatchObject({ status: 'running', error: null });
-    expect(await appliedIds()).toEqual([logIds()[0], logIds()[2]]);
   });
 
   it('is tried again by itself; then the stream is handled from there, in order, once', async () => {

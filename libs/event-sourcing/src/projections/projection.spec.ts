@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent, selectEvents } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
-import { defineProjection, projectionConsumer, versionConsumer } from './projection.js';
+import { defineProjection, projectionConsumer } from './projection.js';
 import { sql } from './statement.js';
 
 const stored = (stream: string, changes: Partial<StoredEvent> = {}): StoredEvent => ({
@@ -20,18 +20,8 @@ const totals = defineProjection({
   effects: ({ stream }) => [sql`insert into told values (${stream})`],
 });
 const live = projectionConsumer(totals);
-const second = versionConsumer(totals, 2);
 
 describe('a projection', () => {
-  it('follows the categories of its catalogues from the beginning', () => {
-    expect(live).toMatchObject({
-      name: 'tally.total.v1',
-      categories: ['tally'],
-      birth: 'beginning',
-    });
-    expect(live.dispatch).toBeUndefined();
-  });
-
   it('runs its effects first, then folds the batch into its tables', () => {
     const events = [stored('tally-1'), stored('tally-2', { revision: 1n })];
     expect(live.steps(events)).toEqual([
@@ -39,12 +29,6 @@ describe('a projection', () => {
       expect.objectContaining({ values: ['tally-2'] }),
       { view: totalView, table: 'public.total', events },
     ]);
-  });
-
-  it('fills separate tables in a rebuild, with a separate checkpoint and without effects', () => {
-    const events = [stored('tally-1')];
-    expect(second.name).toBe('tally.total.v1__v2');
-    expect(second.steps(events)).toEqual([{ view: totalView, table: 'public.total__v2', events }]);
   });
 
   it('ignores events that it does not follow', () => {
@@ -65,9 +49,5 @@ describe('a projection', () => {
     expect(() => live.steps([unknown])).toThrow(CorruptEvent);
     const setAside = { consumers: null, by: 'operator:ada', reason: 'r', at: '' };
     expect(live.steps([{ ...unknown, setAside }])).toEqual([]);
-  });
-
-  it('does not ignore a corrupt event', () => {
-    expect(() => live.steps([stored('tally-1', { data: {} })])).toThrow(CorruptEvent);
   });
 });

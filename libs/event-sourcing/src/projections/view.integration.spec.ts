@@ -147,8 +147,4 @@ describe('folding events into the rows of a table', () => {
     await fold(event('a', '+1x\ud83d'), event('b', '+1\ud83d\ude00'), event('c', String.raw`+1\ud`));
     expect(await texts()).toEqual(['a1 x\ufffd', 'b1 \ud83d\ude00', String.raw`c1 \ud`]);
   });
-
-  it('does not query the database for events that concern no row', async () => {
-    await foldRows(null as unknown as pg.PoolClient, { view: lines, table: 'x', events: [event('a', '.')] });
-  });
 });

@@ -3,21 +3,6 @@ import { CallSlots } from './read-stream.js';
 import { StoreUnavailable } from './errors.js';
 
 describe('slots of calls', () => {
-  it('go to waiting calls in order as others are released', async () => {
-    const slots = new CallSlots(2, 10_000);
-    const [first] = [await slots.take(), await slots.take()];
-    const served: string[] = [];
-    const waiting = ['a', 'b'].map((name) => slots.take().then((release) => (served.push(name), release)));
-    expect(slots.waiting).toBe(2);
-    first();
-    first();
-    const a = await waiting[0]!;
-    expect([served, slots.waiting]).toEqual([['a'], 1]);
-    a();
-    await waiting[1];
-    expect(served).toEqual(['a', 'b']);
-  });
-
   it('are refused as unavailable after too long a wait, without losing a slot', async () => {
     const slots = new CallSlots(1, 20);
     const release = await slots.take();

@@ -59,20 +59,6 @@ describe('append and read', () => {
     expect(age).toBeLessThanOrEqual(Date.now() - before);
   });
 
-  it('read forwards and backwards, from a revision, with a limit; revisions order as numbers', async () => {
-    const stream = newStream();
-    await port.store.append(stream, 'no_stream', newEvents(13));
-    expect(await revisions(port.store.read(stream, { from: 9n, limit: 3 }))).toEqual([9n, 10n, 11n]);
-    expect(await revisions(port.store.read(stream, { from: 11n, direction: 'backwards', limit: 3 }))).toEqual(
-      [11n, 10n, 9n],
-    );
-    expect(await revisions(port.store.read(stream, { direction: 'backwards', limit: 2 }))).toEqual([
-      12n,
-      11n,
-    ]);
-    expect(await revisions(port.store.read(stream))).toHaveLength(13);
-  });
-
   it('yield nothing for a stream that does not exist', async () => {
     expect(await collect(port.store.read(newStream()))).toEqual([]);
     expect(await collect(port.store.read(newStream(), { direction: 'backwards' }))).toEqual([]);
@@ -80,26 +66,6 @@ describe('append and read', () => {
 });
 
 describe('the log', () => {
-  it('is read in order after a position, in both directions, with a limit', async () => {
-    const before = await port.store.head();
-    const streams = [newStream('left'), newStream('right')] as const;
-    const written: { id: string; position: bigint }[] = [];
-    for (let index = 0; index < 6; index += 1) {
-      const [event] = newEvents(1);
-      const expected = index < 2 ? 'no_stream' : BigInt(Math.floor(index / 2) - 1);
-      const { position } = await port.store.append(streams[index % 2]!, expected, [event!]);
-      written.push({ id: event!.id, position });
-    }
-    const forwards = await collect(port.store.readAll({ after: before }));
-    expect(forwards.map(({ id, position }) => ({ id, position }))).toEqual(written);
-    const after = written[1]!.position;
-    expect(ids(await collect(port.store.readAll({ after, limit: 2 })))).toEqual(ids(written.slice(2, 4)));
-    const last = written[5]!.position;
-    const backwards = await collect(port.store.readAll({ after: last, direction: 'backwards', limit: 3 }));
-    expect(ids(backwards)).toEqual(ids(written.slice(2, 5).toReversed()));
-    expect(await port.store.head()).toBe(last);
-  });
-
   it('is read in part: only streams of some categories', async () => {
     const before = await port.store.head();
     const [left, right] = [`credits-${randomUUID()}`, `reading-${randomUUID()}`];

@@ -111,15 +111,3 @@ describe('a connection whose reads are stuck', () => {
     expect(said.join()).not.toContain('secret');
   });
 });
-
-it('An unexpected error of a look is reported once, and calls that fail between others are not', async () => {
-  asking = () => Promise.reject(new TypeError('of the program'));
-  await passes(4 * STUCK_AFTER_MS);
-  expect(said).toEqual([expect.stringContaining('TypeError')]);
-  for (let call = 0; call < 20; call += 1) {
-    await failedRead();
-    await failedRead();
-    await answeredRead();
-  }
-  expect(said).toHaveLength(1);
-});

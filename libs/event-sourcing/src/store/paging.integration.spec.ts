@@ -77,26 +77,6 @@ describe('a stream of several pages', () => {
     );
   });
 
-  it('shows events that are appended during the read', async () => {
-    const stream = await streamOf(300);
-    const seen: number[] = [];
-    for await (const { revision } of store.read(stream)) {
-      seen.push(Number(revision));
-      if (revision === 255n) await store.append(stream, 299n, newEvents(200));
-    }
-    expect(seen).toEqual(range(0, 499));
-  });
-
-  it('has no duplicates when it grows during a backward read', async () => {
-    const stream = await streamOf(300);
-    const seen: number[] = [];
-    for await (const { revision } of store.read(stream, { direction: 'backwards' })) {
-      seen.push(Number(revision));
-      if (seen.length === 256) await store.append(stream, 299n, newEvents(10));
-    }
-    expect(seen).toEqual(range(299, 0));
-  });
-
   it('is corrupt when it is truncated between two pages; its rest can be read', async () => {
     const stream = await streamOf(400);
     const seen: number[] = [];
@@ -145,12 +125,5 @@ describe('a log of several pages', () => {
     const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
     expect(await positions({ direction: 'backwards', limit: 1 })).toEqual([before.position]);
     expect(calls.mock.calls.length).toBeLessThanOrEqual(20);
-  });
-
-  it('requests no more events than needed when no system events intervene', async () => {
-    const after = (await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(9))).position;
-    const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
-    await positions({ after, direction: 'backwards', limit: 3 });
-    expect(calls.mock.calls.map(([asked]) => asked?.maxCount)).toEqual([4]);
   });
 });

@@ -22,11 +22,3 @@ it("does one asker's work one after another, beside that of others, and refuses 
   await lines.run('a', work('a4'));
   expect(started).toContain('a4');
 });
-
-it('does the next work also after one that failed', async () => {
-  const lines = new Lines(2);
-  const failing = lines.run('a', () => Promise.reject(new Error('lost')));
-  const next = lines.run('a', async () => 'done');
-  await expect(failing).rejects.toThrow('lost');
-  expect(await next).toBe('done');
-});

@@ -9,9 +9,7 @@ const ofCall = (code: string, syscall: string) => Object.assign(withCode(code), 
 describe('the fault of a store', () => {
   it.each<[string, unknown, string, string]>([
     ['a refused connection', ofCall('ECONNREFUSED', 'connect'), 'PostgreSQL', 'absent'],
-    ['a missing socket', ofCall('ENOENT', 'connect'), 'PostgreSQL', 'absent'],
     ['a database that starts', withCode('57P03'), 'PostgreSQL', 'absent'],
-    ['a database that does not exist', withCode('3D000'), 'PostgreSQL', 'absent'],
     [
       'a pool that gets no connection',
       new Error('timeout exceeded when trying to connect'),
@@ -19,7 +17,6 @@ describe('the fault of a store', () => {
       'absent',
     ],
     ['a wrong password', withCode('28P01'), 'PostgreSQL', 'refused'],
-    ['a missing right', withCode('42501'), 'PostgreSQL', 'refused'],
     ['a dropped table', withCode('42P01'), 'PostgreSQL', 'table_missing'],
     ['a damaged page', withCode('XX001'), 'PostgreSQL', 'damaged'],
     ['a server that is too old', withCode('08V01'), 'PostgreSQL', 'unsupported'],
@@ -55,8 +52,6 @@ describe('the fault of a store', () => {
     ['a conflict', new WrongExpectedRevision('tally-1', 'no_stream', 0n)],
     ['a violated constraint', withCode('23505')],
     ['a missing file', ofCall('ENOENT', 'open')],
-    ['a closed pipe of a program', withCode('EPIPE')],
     ['a bug', new TypeError('undefined is not a function')],
-    ['nothing', undefined],
   ])('is none of %s', (_, error) => expect(faultOf(error)).toBeNull());
 });

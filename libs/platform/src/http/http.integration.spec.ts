@@ -40,7 +40,6 @@ describe('a body', () => {
 
   it.each([
     ['a single fault, whose code it has', { ...SOUND, locale: 'de-DE' }, ['/locale unsupported_locale']],
-    ['a fault whose code is no problem', { ...SOUND, lines: [] }, ['/lines invalid_value']],
     ['nothing where a field is required', { locale: 'fr-FR' }, ['/lines required']],
     [
       'faults of its shape and of its own checks',
@@ -64,8 +63,6 @@ describe('a body', () => {
 
   it.each([
     ['a list', 'application/json', '[]', 400, 'validation_failed'],
-    ['a text', 'application/json', '"x"', 400, 'validation_failed'],
-    ['null', 'application/json', 'null', 400, 'validation_failed'],
     ['nothing', 'application/json', undefined, 400, 'validation_failed'],
     ['malformed', 'application/json', '{', 400, 'malformed_json'],
     ['of another media type', 'text/plain', '{}', 415, 'unsupported_media_type'],
@@ -148,7 +145,6 @@ describe('an error', () => {
 describe('a route', () => {
   it.each([
     ['/keys-only', {}, 'ApiKey realm="api"'],
-    ['/keys-only', { authorization: 'Bearer good' }, 'ApiKey realm="api"'],
     ['/scoped', {}, 'ApiKey realm="api", Bearer realm="api"'],
     ['/scoped', { 'x-api-key': 'garbage' }, 'ApiKey realm="api", Bearer realm="api"'],
     [
@@ -165,8 +161,6 @@ describe('a route', () => {
   it.each([
     [{ authorization: 'Bearer ek_live_Ab3dE6gH_4rT9vXk2' }, 'An API key goes into x-api-key'],
     [{ 'x-api-key': 'eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
-    [{ 'x-api-key': 'Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln' }, 'A bearer token goes into'],
-    [{ 'x-api-key': 'ended' }, 'Send a valid API key in x-api-key'],
   ])('says of %j, if it is in the wrong header, which is the right one', async (headers, detail) => {
     const { status, body } = await http().get('/scoped').set(headers);
     expect([status, body.code, body.detail]).toEqual([
@@ -244,13 +238,10 @@ describe('sendJson', () => {
 
   it.each([
     [`"${ETAG}"`, 304],
-    [`W/"${ETAG}"`, 304],
-    [`"x", "${ETAG}"`, 304],
     // As Apache marks what it compresses.
     [`"${ETAG}-gzip"`, 304],
     [`W/"x",W/"${ETAG}-br"`, 304],
     ['*', 304],
-    ['"x"', 200],
     [`"${ETAG}-2"`, 200],
     [ETAG, 200],
   ])('answers If-None-Match: %s with %d', async (condition, expected) => {
@@ -264,7 +255,6 @@ describe('a key is judged by the address of the caller', () => {
 
   it.each([
     ['no proxy', http, '198.51.100.7', '127.0.0.1'],
-    ['a proxy', behind.http, '198.51.100.7', '198.51.100.7'],
     ['a proxy', behind.http, '203.0.113.7, 198.51.100.7', '198.51.100.7'],
     ['a proxy', behind.http, '::ffff:198.51.100.7', '198.51.100.7'],
     ['a proxy', behind.http, '[2001:DB8::1]:4711', '2001:db8::1'],

@@ -32,12 +32,6 @@ it('shows errors of 16 KiB at most, with pointers of 200 characters, and counts 
   expect(problemBody(invalidRequest(errors(2)), 'req_1')).not.toHaveProperty('errorsOmitted');
 });
 
-it('tells one error for one cause', () => {
-  const cause = { pointer: '/metadata', code: 'invalid_key', detail: 'must have other keys' };
-  const { options } = invalidRequest([cause, { ...cause }, { ...cause, pointer: '/name' }]);
-  expect(options).toMatchObject({ detail: '2 fields are invalid', errors: [cause, { pointer: '/name' }] });
-});
-
 it('lets many problems share the room of one answer', () => {
   const room = new ErrorRoom(1_000);
   const bodies = [2, 2, 2].map((count) => problemBody(invalidRequest(errors(count)), 'req_1', room));

@@ -100,30 +100,4 @@ describe('A request with an idempotency key', () => {
     expect(await requests.begin(request, Buffer.from('another body'))).toMatchObject({ outcome: 'begun' });
     expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'in_progress' });
   });
-
-  it('is forgotten in steps, so that no statement takes too long after a pause, until the process stops', async () => {
-    const recent = newRequest();
-    await requests.finish(await begun(recent), ANSWER);
-    await pool.query(
-      `insert into platform.idempotent_request (workspace_id, route, key_digest, fingerprint, status, started_at)
-       select 'ws_old', 'POST /things', sha256(n::text::bytea), '', 201, now() - interval '8 days'
-       from generate_series(1, 12_000) n`,
-    );
-    const steps: (number | null)[] = [];
-    const stopping = new AbortController();
-    let stopsAfter = 1;
-    const counted = {
-      query: async (text: string) => {
-        const { rowCount } = await pool.query(text);
-        if (steps.push(rowCount) === stopsAfter) stopping.abort();
-        return { rowCount };
-      },
-    } as unknown as pg.Pool;
-    expect(await new IdempotentRequests(counted).forget(stopping.signal)).toBe(5_000);
-    stopsAfter = Infinity;
-    expect(await new IdempotentRequests(counted).forget(new AbortController().signal)).toBe(7_000);
-    expect(steps).toEqual([5_000, 5_000, 2_000]);
-    // Only what is older than seven days.
-    expect(await requests.begin(recent, BODY)).toMatchObject({ outcome: 'answered' });
-  });
 });

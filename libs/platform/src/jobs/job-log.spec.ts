@@ -50,11 +50,4 @@ describe('the log of jobs', () => {
       ...['1', '2'].map((id) => `${id} a job failed and has no attempts left`),
     ]);
   });
-
-  it('has what the queue itself repeats once, whatever numbers it contains', () => {
-    for (let wait = 1; wait < 9; wait += 1)
-      log.say('error', `Failed to reset locked; trying in ${wait}ms`, undefined);
-    log.say('info', 'Completed task', undefined);
-    expect(lines).toHaveLength(1);
-  });
 });

@@ -247,17 +247,6 @@ describe('runJobs', () => {
     expect(done.toSorted()).toEqual([1, 2]);
   });
 
-  it('returns a failed job to the queue, and retries it', async () => {
-    const attempts: unknown[] = [];
-    await run(addJob(GREET, {}, { key: 'k' }));
-    start(async () => {
-      attempts.push((await waiting())[0]?.attempts);
-      if (attempts.length === 1) throw new RangeError('not yet');
-    });
-    await eventually(async () => (await waiting()).length === 0);
-    expect(attempts).toEqual([1, 2]);
-  });
-
   it.each([
     ['whose time has not come by another clock', AGREEING, new NotDueYet(3_600_000), [3_000_000, 3_600_000]],
     ['that finds that the clocks differ', AGREEING, new ClockUntrusted('they differ'), [0, 5_000]],

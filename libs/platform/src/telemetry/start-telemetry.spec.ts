@@ -8,7 +8,6 @@ describe('tracing', () => {
   it.each([
     ['nothing is set', {}, false],
     ['an endpoint is', ENDPOINT, true],
-    ['an endpoint for traces is', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' }, true],
     ['its exporter is', { OTEL_TRACES_EXPORTER: 'otlp' }, true],
     ['its exporter is none', { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }, false],
     ['the SDK is disabled', { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }, false],

@@ -140,12 +140,6 @@ describe('the newest version', () => {
     return { query: new PublicationQuery(pool, { load } as never), reads };
   };
 
-  it('is that of its row, and no stream is read', async () => {
-    const readingId = await first(null);
-    const { query, reads } = ask([1]);
-    expect([await query.find(readingId), reads.ofStream]).toEqual([1, 0]);
-  });
-
   it('is that of the stream while a later one is made, since rows may not show it yet; an earlier one is of its row', async () => {
     const readingId = await first(null);
     await later('1 second', readingId);

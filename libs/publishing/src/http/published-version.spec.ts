@@ -81,24 +81,9 @@ describe('a version that is due', () => {
     expect(await version.require(reading(null), undefined, STAYS)).toBe(1);
   });
 
-  it('is returned as soon as its row has it', async () => {
-    const { reads, version } = publishing([NOT_YET, NOT_YET, { version: 1, may_be_behind: false }]);
-    expect(await version.require(reading(null), undefined, STAYS)).toBe(1);
-    expect(reads.ofStream).toBe(1);
-  });
-
   it('is not the one of the row while a later one is made: the log decides', async () => {
     const { version } = publishing([NOT_YET, { version: 1, may_be_behind: true }], [1, 2]);
     expect(await version.require(reading(null), undefined, STAYS)).toBe(2);
-  });
-
-  it('is looked for no longer than that, however long each look takes', async () => {
-    const { reads, version } = publishing([NOT_YET], [], 100);
-    await expect(version.require(reading(null), undefined, STAYS)).rejects.toMatchObject({
-      code: 'document_not_available',
-    });
-    expect(reads.ofRows).toBeLessThan(1 + ROUNDS);
-    expect(reads.ofStream).toBe(2);
   });
 
   it('is not given to a caller whose key ended meanwhile', async () => {

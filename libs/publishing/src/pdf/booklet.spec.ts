@@ -29,14 +29,6 @@ describe('A booklet', () => {
     expect(nodesOf(english.tree, 'superior')).toEqual([]);
   });
 
-  it('sets the first of a month on the cover so', () => {
-    const born = { ...camille, dateOfBirth: '1990-05-01' };
-    const { tree } = bookletOf(composed(born, 'fr-FR', 'feminine'), 'a4');
-    expect(nodesOf((tree as { details: unknown }).details, 'superior')).toEqual([
-      { type: 'superior', value: 'er' },
-    ]);
-  });
-
   it('gathers the questions on its closing page, the last ones only there', () => {
     expect(english.closing?.questions).toHaveLength(4);
     for (const { children } of english.closing?.questions ?? [])
@@ -62,7 +54,6 @@ it('Large lines never break after the hyphen of a word, and other lines may', ()
 
 it.each([
   ['le reste.', 'le\u00A0reste.'],
-  ['connaissez cela.', 'connaissez cela.'],
   ['tout a été dit.', 'tout a été dit.'],
 ])('The last words of a long text stay together where both are short: %s', (told, set) => {
   const before = 'Vous êtes ici, et tout le monde le sait depuis longtemps déjà ; '.repeat(3);
@@ -72,7 +63,6 @@ it.each([
 it.each([
   ['lead', 'comptez les années.', 'les\u00A0années.'],
   ['body', 'sans que personne ait appelé.', 'ait\u00A0appelé.'],
-  ['body', 'quelque chose d’un peu incommode.', 'peu\u00A0incommode.'],
   ['body', 'il dure ainsi jusqu’à votre 46e anniversaire.', '\u00A0anniversaire.'],
 ] as const)(
   'The last words of a short text stay together, without a hyphen: %s, %s',
@@ -84,9 +74,7 @@ it.each([
 );
 
 it.each([
-  ['Noor Haddad', ['Noor Haddad']],
   ['Maud de La Tour', ['Maud de\u00A0La\u00A0Tour']],
-  ['Percival McAllister III', ['Percival McAllister\u00A0III']],
   // No line is broken well around a word that long.
   ['Li Wolfeschlegelsteinhausenber', ['Li ']],
 ])('In running text no hyphen parts a name, and its parts stay together: %s', (name, set) => {
@@ -102,8 +90,6 @@ it('A sum in a table breaks before its signs', () => {
 
 it.each([
   ['J 1 + O 6 = 47 → 11 → 2', 'J\u00A01 +\u00A0O\u00A06\u00A0=\u00A047\u00A0→\u00A011\u00A0→\u00A02'],
-  ['ALEXANDRE + XAVIER (113), 50, R 9', 'ALEXANDRE +\u00A0XAVIER\u00A0(113),\u00A050,\u00A0R\u00A09'],
-  ['MARGUERITE (54), 85 − 54 = 31, R 9', 'MARGUERITE (54), 85\u00A0−\u00A054\u00A0=\u00A031,\u00A0R\u00A09'],
   [
     'Soul Urge 2.5 + Hidden passion 1 = 3.5',
     'Soul\u00A0Urge\u00A02.5 +\u00A0Hidden\u00A0passion\u00A01\u00A0=\u00A03.5',
@@ -117,16 +103,12 @@ it.each([
 it.each([
   ['Anne-Sophie de La Tour', ['Anne-Sophie', 'de\u00A0La\u00A0Tour']],
   ['Robert Lee Smith Jr.', ['Robert', 'Lee', 'Smith\u00A0Jr.']],
-  ['Vincent van den Berg III', ['Vincent', 'van\u00A0den\u00A0Berg\u00A0III']],
-  ['Ada Lovelace', ['Ada', 'Lovelace']],
 ])('The cover keeps the parts of a name together: %s', (name, parts) => {
   expect(nameOnCover(name)).toEqual(parts);
 });
 
 it.each([
-  ['OLIVIA VAN DEN BERG', [[1], [3]]],
   ['ANNESOPHIE MARIE VICTOIRE DE LA TOUR DU PIN', [[1], [1], [1], [3, 2]]],
-  ['ADA KING LOVELACE', [[1], [1], [1]]],
   ['DE LA TOUR', [[3]]],
 ])('The letters keep the words of a name together: %s', (words, names) => {
   expect(namesOfWords(words.split(' '))).toEqual(names);
@@ -160,13 +142,9 @@ describe('A pull quote', () => {
   it.each([
     ['fr-FR', 'Vous connaissez sans doute les deux humeurs.'],
     ['fr-FR', 'Vous, vous ne savez plus par quel bout prendre les arbres.'],
-    ['fr-FR', 'Vous avez remis une bûche, allumé la radio, proposé une baignade.'],
-    ['fr-FR', 'Vous marcheriez derrière, les mains dans les poches, en regardant.'],
     ['fr-FR', 'Votre voisine de table a parfois l’impression d’habiter trop près.'],
-    ['fr-FR', 'Votre œil est précieux quand on le demande.'],
     ['en-US', 'You do it for them, and nobody ever asks why you still bother.'],
     ['en-US', 'You have 3 of these letters, more than most people get.'],
-    ['en-US', 'You were by a pillar, in something simple and slightly odd.'],
   ] as const)('is no sentence that points elsewhere, in %s: %s', (locale, sentence) => {
     expect(pullQuoteIn(locale, grey(sentence))).toBeUndefined();
     expect(pullQuoteIn('fr-FR', grey('Vous jouez quatre morceaux de guitare jusqu’au pont.'))).toBeDefined();
