@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
-import { intercept } from '../testing/intercepted-store.js';
+import { intercept } from '../store/event-store.js';
 import { addedToAppend } from '../testing/tally.js';
 import { appendSurely } from './append-surely.js';
 
