@@ -203,6 +203,12 @@ const programs = [
     { path: ['^test/', ...TESTING, SPEC] },
   ),
   rule(
+    'measurements-start-by-themselves',
+    'What measures is a program of its own: the packages of the test runner fail outside it, when they are imported.',
+    { path: '^test/bench/', pathNot: SPEC },
+    { path: `${PACKAGE}@jest/`, reachable: true },
+  ),
+  rule(
     'service-runs-without-tools',
     'What only authors and builders run imports the service, never the other way round.',
     { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },

@@ -86,6 +86,8 @@ const BORDERS: readonly Planted[] = [
   ['apps/worker/src/support.ts', `export { support } from '../../../test/support.js';`, 'code-never-imports-tests'],
   [`${APPLICATION}/testing-tool.ts`, `export { constant } from '#event-sourcing/testing/given.js';`, 'code-never-imports-tests'],
   [`${APPLICATION}/tool.ts`, `export { compose } from '../../../../tools/content/check.js';`, 'service-runs-without-tools'],
+  ['test/shared.ts', `export { beforeAll } from '@jest/globals'; export const SETTINGS = {};`],
+  ['test/bench/main.ts', `export { SETTINGS } from '../shared.js';`, 'measurements-start-by-themselves'],
   ['tools/content/service.ts', `export { ReadingsModule } from '#readings/readings.module.js';`, 'tools-see-what-composes'],
   [`${APPLICATION}/development.ts`, `export { assert, type Arbitrary } from 'fast-check';`, 'code-ships-with-its-packages'],
   [`${APPLICATION}/development-type.ts`, `export type { Arbitrary } from 'fast-check';`],
@@ -199,18 +201,12 @@ interface Cruise {
   };
 }
 
+const CRUISED = ['apps', 'libs', 'test/bench', 'tools/content'];
+
 const cruise = (cwd: string): Promise<Cruise> =>
   runTool<Cruise>(
     'dependency-cruiser/bin/dependency-cruise.mjs',
-    [
-      '--config',
-      projectPath('.dependency-cruiser.mjs'),
-      '--output-type',
-      'json',
-      'apps',
-      'libs',
-      'tools/content',
-    ],
+    ['--config', projectPath('.dependency-cruiser.mjs'), '--output-type', 'json', ...CRUISED],
     cwd,
   );
 
@@ -263,7 +259,7 @@ describe('borders between folders', () => {
 
   it('are checked in every source file of the project', () => {
     const looked = new Set(real.modules.map(({ source }) => source));
-    const files = ['apps', 'libs', 'tools/content'].flatMap((folder) =>
+    const files = CRUISED.flatMap((folder) =>
       typeScriptFiles(projectPath(folder)).map((path) => `${folder}/${path}`),
     );
     expect(files.filter((path) => !looked.has(path))).toEqual([]);

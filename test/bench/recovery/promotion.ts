@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RECEIVER_SETTINGS } from '../../support/index.js';
+import { RECEIVER_SETTINGS } from '../../support/start-receiver.js';
 import { Integrator, person } from '../../support/integrator.js';
 import { FALLS, startPostgresPair, type Fall, type PostgresPair } from '../../support/postgres-pair.js';
 import { startStores } from '../../support/start-processes.js';
