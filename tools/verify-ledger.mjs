@@ -3,12 +3,13 @@
  * Verifies a credit ledger from files alone. One file, read top to bottom: what the auditor reads is what runs. It needs
  * Node 20 or newer and shares no code with the service that wrote the files.
  *
- *   node verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--seal FILE --public-key KEY.pem] [--json]
- *   node verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+ *   node verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--json]
+ *   node verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--operators FILE] [--json]
  *
  * An export: hash chain, revisions, double entry, balances, grants, holds, closed months, value in money, totals, and
- * the exact text of every line. --operators: the setting OPERATORS, whose keys must have signed each correction. --seal: a seal, or a file with one seal a line. --month: the unpacked archive of a month
- * with its seals, their Merkle root, sums, file hashes and signature. --handover: a key that an older key signed.
+ * the exact text of every line. --operators: the setting OPERATORS, whose keys must have signed each correction.
+ * --month: the unpacked archive of a month with its seals, their Merkle root, sums, file hashes and signature; the export
+ * must agree with its seal. --handover: a key that an older key signed.
  *
  * Exit code 0 when nothing was found, 1 on any finding or when a file cannot be read.
  *
@@ -418,15 +419,14 @@ class Reversals {
     for (const { grantId, credits: amount, cents } of taken) {
       if (!value.grantIds.includes(grantId)) value.grantIds.push(grantId);
       value.credits += amount;
-      value.price = value.price === null || cents === null ? null : value.price + cents;
+      value.price += cents;
     }
   }
 
   /** What came back, with the next credits. */
   gaveWith(value, amount) {
     const count = Math.min(value.gave.credits + amount, value.credits);
-    const cents =
-      count > 0 && value.price !== null ? Math.max(value.gave.cents, worth(value, count)) : value.gave.cents;
+    const cents = count > 0 ? Math.max(value.gave.cents, worth(value, count)) : value.gave.cents;
     return { credits: count, cents };
   }
 
@@ -449,8 +449,7 @@ class Reversals {
   check(data) {
     const { reversesEventId, restores, counts } = data;
     const value = reversesEventId === null ? undefined : this.values.get(reversesEventId);
-    const isUnknown = value ? value.price === null : reversesEventId !== null && !this.isWhole;
-    if (isUnknown) return;
+    if (!value && reversesEventId !== null && !this.isWhole) return;
     const right = this.said(value, data);
     for (const [name, given] of Object.entries({ restores, counts }))
       demand(
@@ -472,15 +471,12 @@ class Reversals {
   }
 }
 
-/**
- * Until it has seen everything from the start or a closed month, a book does not know what grants and holds there are,
- * and checks accounts only.
- */
+/** The export of a month starts with the close of the month before: until then, the book knows no grants and holds. */
 class Book {
-  constructor(opening, knowsAll) {
+  constructor(opening, isWhole) {
     this.accounts = perAccount((account) => opening[account]);
-    this.knowsAll = knowsAll;
-    this.reversals = new Reversals(knowsAll);
+    this.knowsAll = isWhole;
+    this.reversals = new Reversals(isWhole);
     this.grants = new Map();
     this.holds = new Map();
     this.settled = new Set();
@@ -497,11 +493,9 @@ class Book {
     this.events = 0;
     /** The parts of the close that is being made; `null` outside of one. */
     this.parts = null;
-    /** Of a close whose first parts are before this file: the number of its next part. Nothing else is known of it. */
-    this.cutPart = null;
     this.lastMonth = null;
     this.startMonth();
-    this.range = knowsAll ? noMoney() : null;
+    this.range = isWhole ? noMoney() : null;
   }
 
   startMonth() {
@@ -524,11 +518,7 @@ class Book {
     // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
     if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
     else
-      demand(
-        this.parts === null && this.cutPart === null,
-        'facts.type',
-        'an entry stands between the parts of a closed month',
-      );
+      demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
     const postings = [];
     const move = (from, to, amount) =>
       postings.push(
@@ -693,10 +683,9 @@ class Book {
 
   /**
    * Moves credits of a grant. Those that leave it for good leave their value in `money`.
-   * @returns that value in cents; `null`: the grants are not known
+   * @returns that value in cents
    */
   change(grantId, remaining, held, money) {
-    if (!this.knowsAll) return null;
     const grant = this.grants.get(grantId);
     demand(grant !== undefined, 'facts.data.grantId', `there is no grant ${grantId} with credits`);
     const before = grant.credits - grant.remaining - grant.held;
@@ -747,7 +736,6 @@ class Book {
     this.recent.newer.push(reservationId);
     const hold = this.holds.get(reservationId);
     this.holds.delete(reservationId);
-    if (!this.knowsAll) return [];
     demand(hold !== undefined, field, 'what is settled was not held');
     demand(hold.amount === amount, 'facts.data.amount', 'more or less is settled than was held');
     return hold.allocations;
@@ -766,10 +754,6 @@ class Book {
         demand(same(value, right[name]), at(name), `${name} does not follow from the entries of the book`);
     }
     const items = this.itemsOfClose(data);
-    if (items === null) {
-      this.lastMonth = { period: data.period, money: null };
-      return this.startMonth();
-    }
     demand(
       sum(items.openHolds, ({ amount }) => amount) === this.accounts.held,
       at('openHolds'),
@@ -804,14 +788,9 @@ class Book {
     const at = (name) => `facts.data.${name}`;
     if (this.period)
       demand(data.period === this.period, at('period'), 'another month is closed than is open');
-    if (this.parts === null && this.events === 1 && data.part > 0) this.cutPart = data.part;
-    const next = this.cutPart ?? this.parts?.count ?? 0;
-    demand(data.part === next, at('part'), 'a part of the closed month is missing, repeated or moved');
-    if (this.cutPart !== null) {
-      this.cutPart += 1;
-      return;
-    }
     this.parts ??= new Parts();
+    const isNext = data.part === this.parts.count;
+    demand(isNext, at('part'), 'a part of the closed month is missing, repeated or moved');
     if (this.knowsAll) {
       const [right, done] = [listsOf(this.carried(true, true)), listsOf(this.parts.items)];
       for (const [name, list] of Object.entries(listsOf(data)))
@@ -824,22 +803,18 @@ class Book {
     this.parts.add(data);
   }
 
-  /** What a close carries: its own lists, or those of the parts before it. `null`: they are not in this file. */
+  /** What a close carries: its own lists, or those of the parts before it. */
   itemsOfClose({ carried = null, ...data }) {
-    const { parts, cutPart } = this;
-    [this.parts, this.cutPart] = [null, null];
+    const { parts } = this;
+    this.parts = null;
     const field = 'facts.data.carried';
     if (carried === null) {
-      demand(parts === null && cutPart === null, field, 'the close does not name the parts before it');
+      demand(parts === null, field, 'the close does not name the parts before it');
       return data;
     }
     for (const [name, none] of Object.entries(noItems()))
       demand(same(data[name], none), `facts.data.${name}`, 'a close with parts has no lists of its own');
-    if (parts === null) {
-      const isCut = cutPart === carried.parts || (cutPart === null && this.events === 1);
-      demand(isCut, field, 'the parts of the closed month are not before it');
-      return null;
-    }
+    demand(parts !== null, field, 'the parts of the closed month are not before it');
     const named = { parts: parts.count, digest: parts.digest };
     demand(same(carried, named), field, 'the parts before the close are not those that it names');
     return parts.items;
@@ -1136,6 +1111,7 @@ class ExportVerifier {
     demand(numbered, 'firstRevision', 'the first revision is no whole number');
     demand(period === null || /^\d{4}-\d\d$/.test(period), 'period', 'the period is no month');
     const isWhole = firstRevision === '0';
+    demand(isWhole || firstRevision === null || period !== null, 'firstRevision', 'the book starts with another event');
     for (const account of isWhole ? ACCOUNTS : [])
       demand(opening[account] === 0, `opening.${account}`, 'a book begins with nothing');
     demand(!isWhole || previousChain === CHAIN_START, 'previousChain', 'a chain begins with 64 zeros');
@@ -1409,8 +1385,7 @@ function* sealFaults(seal, keys, export_) {
   else if (!isSigned(key, canonical(manifest), signature))
     yield ['signature', 'the seal is not signed with this key'];
   if (!export_) return;
-  const { header, closedMonths } = export_;
-  if (seal.workspaceId !== header.workspaceId) yield ['workspaceId', 'the seal is of another workspace'];
+  const { closedMonths } = export_;
   const closed = closedMonths.get(seal.period);
   if (!closed) return yield ['period', `the sealed month ${seal.period} is not closed in the export`];
   const { facts, chain, money } = closed;
@@ -1423,54 +1398,31 @@ function* sealFaults(seal, keys, export_) {
 }
 
 /**
- * Seals that an export must agree with: all of its workspace for months that it closes. One of a later month says nothing
- * of this export, nor does one of an earlier month if the export starts after it. A month between those it closes is
- * missing from it.
- */
-const coveredBy = ({ header, closedMonths }, seals) => {
-  const closed = [...closedMonths.keys()].toSorted((one, other) => (one < other ? -1 : 1));
-  const first = header.firstRevision === '0' ? '' : closed[0];
-  return seals.filter(({ period }) => closed.length > 0 && period >= first && period <= closed.at(-1));
-};
-
-/**
- * Verifies the lines of an export, and every seal of its workspace.
- * @param seals what the export must agree with, at least one; without them, none is checked
- * @param period only the seal of this month counts
+ * Verifies the lines of an export.
+ * @param month of `verifyMonth`: one of its seals must agree with the export
  * @param operators keys by name, of `operatorsIn`; `null`: the signatures of corrections are not checked
- * @param placeOf file and line of a seal's member
  */
-export const verifyExport = (
-  lines,
-  { seals, keys = new Map(), period, operators = null, placeOf = () => ({ line: 0 }) } = {},
-) => {
+export const verifyExport = (lines, { month, keys = new Map(), operators = null } = {}) => {
   const verifier = new ExportVerifier(operators);
   verifier.attempt(() => {
     for (const text of lines) if (!verifier.line(text)) break;
   }, 'text');
   const { header } = verifier;
-  if (seals === undefined || !header) return verifier.result([]);
-  const find = (field, message, seal = {}) =>
+  if (month === undefined || !header) return verifier.result([]);
+  const { seals, placeOf } = month;
+  const { period } = month.result;
+  const seal = seals.find((one) => one.workspaceId === header.workspaceId && one.period === period);
+  const faults = seal
+    ? [...sealFaults(seal, keys, verifier)]
+    : [['workspaceId', 'there is no seal of this workspace and month']];
+  for (const [field, message] of faults)
     verifier.findings.push({
-      ...placeOf(seal, field),
+      ...(seal ? placeOf(seal) : { file: SEALS_FILE, line: 0 }),
       field: `seal.${field}`,
-      revision: SEAL_SHAPES.revision(seal.revision) ? seal.revision : '0',
+      revision: SEAL_SHAPES.revision(seal?.revision) ? seal.revision : '0',
       message,
     });
-  const isOwn = (seal) =>
-    seal.workspaceId === header.workspaceId && (period === undefined || seal.period === period);
-  // A single seal is meant for this export, whatever it says.
-  const own = seals.length === 1 ? seals : seals.filter(isOwn);
-  const covered = own.length === 1 ? own : coveredBy(verifier, own);
-  if (own.length === 0) find('workspaceId', 'there is no seal of this workspace and month');
-  else if (covered.length === 0) find('period', 'the export closes none of the sealed months');
-  const agreed = new Set(covered);
-  for (const seal of own)
-    for (const [field, message] of sealFaults(seal, keys, covered.includes(seal) ? verifier : null)) {
-      agreed.delete(seal);
-      find(field, own.length === 1 ? message : `${seal.period}: ${message}`, seal);
-    }
-  return verifier.result([...agreed].map((seal) => seal.period));
+  return verifier.result(faults.length === 0 ? [period] : []);
 };
 
 // ---- 6. A month: the seals of all books, and one signature over all of them ----
@@ -1622,7 +1574,7 @@ const describe = (result) => {
     ),
     ...(result.money
       ? moneyLines(result.money)
-      : ['  the money was not checked: the file starts in the middle of a month']),
+      : []),
     result.sealedPeriods.length > 0
       ? `  as sealed for ${result.sealedPeriods.join(', ')}`
       : '  no seal was checked',
@@ -1638,10 +1590,10 @@ const describeMonth = (result) =>
       ].join('\n')
     : [`${result.period ?? MONTH}: not as it was signed`, ...listed(result.findings)].join('\n');
 
-const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--seal FILE --public-key KEY.pem] [--json]
-       verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--operators FILE] [--json]
+       verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--operators FILE] [--json]
        --operators FILE: the setting OPERATORS, whose keys must have signed each correction
-       --seal FILE: a seal, or one a line: the export must agree with each of a month that it closes
+       --month FOLDER: a month; the export must agree with its seal
        --handover FILE: also trust the key that the public key signed; may be repeated`;
 
 /** Work on the text of a file. @throws Error that names the file, the line and the member of a Fault */
@@ -1656,25 +1608,10 @@ const inFile = (file, work) => {
   }
 };
 
-/** The seals of a file, which has one, indented, or one a line; and the line of a seal's member. */
-const sealsIn = (text) => {
-  const lines = text.trimEnd().split('\n');
-  if (lines[0].trim() === '{') return { seals: [objectIn(text)], lineIn: (_, field) => lineOf(text, field) };
-  const seals = lines.map((line, index) => {
-    try {
-      return objectIn(line);
-    } catch (error) {
-      throw new Fault(error.field, error.message, index + 1);
-    }
-  });
-  return { seals, lineIn: (seal) => 1 + Math.max(0, seals.indexOf(seal)) };
-};
-
 const run = () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      seal: { type: 'string' },
       operators: { type: 'string' },
       month: { type: 'string' },
       'public-key': { type: 'string' },
@@ -1684,25 +1621,18 @@ const run = () => {
     },
   });
   if (values.help) return console.log(USAGE);
-  const { seal, month, handover = [] } = values;
+  const { month, handover = [] } = values;
   if (positionals.length > 1 || (positionals.length === 0 && !month)) throw new Error(USAGE);
-  if ((seal === undefined && month === undefined) !== (values['public-key'] === undefined))
-    throw new Error('A seal is checked against a public key: give both --seal or --month, and --public-key.');
+  if ((month === undefined) !== (values['public-key'] === undefined))
+    throw new Error('A month is checked against a public key: give both --month and --public-key.');
   const keys = values['public-key'] ? inFile(values['public-key'], (text) => trustedKeys([text])) : new Map();
   for (const file of handover) inFile(file, (text) => takeOver(keys, objectIn(text)));
-  const given = seal ? inFile(seal, sealsIn) : {};
-  let { seals } = given;
-  let placeOf = (one, field) => ({ file: seal, line: given.lineIn(one, field) });
   const results = [];
-  if (month) {
-    const checked = verifyMonth((name) => readFileSync(join(month, name)), keys);
-    ({ seals, placeOf } = checked);
-    results.push([checked.result, describeMonth]);
-  }
+  const checked = month ? verifyMonth((name) => readFileSync(join(month, name)), keys) : undefined;
+  if (checked) results.push([checked.result, describeMonth]);
   if (positionals.length === 1) {
     const operators = values.operators ? inFile(values.operators, operatorsIn) : null;
-    const options = { seals, keys, operators, placeOf, ...(month ? { period: results[0][0].period } : {}) };
-    const result = verifyExport(linesIn(partsOf(positionals[0])), options);
+    const result = verifyExport(linesIn(partsOf(positionals[0])), { month: checked, keys, operators });
     const findings = result.findings.map((finding) => ({ file: positionals[0], ...finding }));
     results.push([{ ...result, findings }, describe]);
   }

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -24,7 +21,23 @@ type Fill<T> = (write: (part: Uint8Array) => void) => Promise<T>;
  */
 export const writeNewFile = async <T>(path: string, fill: Fill<T>, mode = 0o600): Promise<T> => {
   requireNew(path);
-  return writePart(path, path, fill, nameNew, mode);
+  const part = `${path}.part-${randomUUID()}`;
+  const handle = orRefuse(path, () => openSync(part, 'wx', mode));
+  try {
+    const filled = await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
+    orRefuse(path, () => {
+      fsyncSync(handle);
+      // Another run may have been first: its file stays.
+      requireNew(path);
+      renameSync(part, path);
+    });
+    return filled;
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  } finally {
+    closeSync(handle);
+  }
 };
 
 interface NewText {
@@ -47,56 +60,6 @@ export const writeNewFiles = async (files: readonly NewText[]): Promise<void> =>
     for (const path of written) rmSync(path, { force: true });
     throw error;
   }
-};
-
-/** Replaces a file once the new content is complete; it stays when `fill` throws. @throws OpsError */
-export const replaceFile = async <T>(path: string, fill: Fill<T>): Promise<T> => {
-  const earlier = existsSync(path) ? statSync(path) : null;
-  // A pipe or device, such as /dev/stdout, has no content to keep.
-  if (earlier !== null && !earlier.isFile()) return writeThrough(path, fill);
-  // Of a link, the file behind it is replaced.
-  const target = earlier === null ? path : realpathSync(path);
-  return writePart(path, target, fill, renameSync);
-};
-
-const writeThrough = async <T>(path: string, fill: Fill<T>): Promise<T> => {
-  const handle = orRefuse(path, () => openSync(path, 'w'));
-  try {
-    return await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
-  } finally {
-    closeSync(handle);
-  }
-};
-
-/** @param path as the operator knows the file @param name gives the complete part its name */
-const writePart = async <T>(
-  path: string,
-  target: string,
-  fill: Fill<T>,
-  name: (part: string, target: string) => void,
-  mode = 0o600,
-): Promise<T> => {
-  const part = `${target}.part-${randomUUID()}`;
-  const handle = orRefuse(path, () => openSync(part, 'wx', mode));
-  try {
-    const filled = await fill((bytes) => orRefuse(path, () => writeFileSync(handle, bytes)));
-    orRefuse(path, () => {
-      fsyncSync(handle);
-      name(part, target);
-    });
-    return filled;
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw error;
-  } finally {
-    closeSync(handle);
-  }
-};
-
-/** Another run may have been first: its file stays. */
-const nameNew = (part: string, path: string): void => {
-  requireNew(path);
-  renameSync(part, path);
 };
 
 const existing = (path: string): OpsError =>

@@ -8,13 +8,12 @@ import {
   MonthMovementsHandler,
   StreamMonthMovementsHandler,
   TypesetCustomerStatementHandler,
-  TypesetStatementHandler,
   GetLedgerHandler,
 } from './application/statements.js';
 import { ExplainReadingHandler } from './application/explain-reading.js';
 import { FindEntriesHandler } from './application/find-entries.js';
 import { ReconcileLedgerHandler } from './application/reconcile-ledger.js';
-import { SealPeriodHandler, VerifyLedgerHandler } from './application/verify-ledger.js';
+import { VerifyLedgerHandler } from './application/verify-ledger.js';
 import { CloseMonthHandler } from './application/close-month.js';
 import {
   CancelSubscriptionHandler,
@@ -36,7 +35,6 @@ import {
 } from './application/get-credits.js';
 import { OpenBookHandler, CreditBooks, TestBooks } from './application/credit-books.js';
 import { PurchasePackHandler } from './application/purchase-pack.js';
-import { RecordDueHandler } from './application/record-due.js';
 import {
   ReserveManyHandler,
   ReserveCreditsHandler,
@@ -64,7 +62,6 @@ const HANDLERS = [
   FindLowBalancesHandler,
   FindReversibleHandler,
   GetBalanceHandler,
-
   GetCreditsHandler,
   GetLedgerHandler,
   GetOpenHoldsHandler,
@@ -77,14 +74,11 @@ const HANDLERS = [
   PurchasePackHandler,
   RecordCorrectionHandler,
   ReconcileLedgerHandler,
-  RecordDueHandler,
   ReserveCreditsHandler,
   ReserveManyHandler,
-  SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
   TypesetCustomerStatementHandler,
-  TypesetStatementHandler,
   VerifyLedgerHandler,
 ];
 

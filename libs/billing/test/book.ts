@@ -8,7 +8,6 @@ import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/executors.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { BookVerifier, chainAfter } from '../src/audit/verify-book.js';
-import type { ExportRange } from '../src/contracts/audit.js';
 import type { EntryToBook, SentCommand } from '../src/domain/credits.commands.js';
 import { nothingKnown } from '../src/domain/value.js';
 import { adjustment } from './adjustment.js';
@@ -86,11 +85,10 @@ export const verifierOf = (events: readonly StoredEvent[]): BookVerifier => {
 export const exportOf = async (
   events: readonly StoredEvent[],
   format: 'csv' | 'jsonl' = 'jsonl',
-  range: ExportRange = { from: null, to: null },
+  period: string | null = null,
 ): Promise<string> => {
   let text = '';
-  for await (const piece of new BookExport(events[0]!.stream, format, range, 10_000).text(streamOf(events)))
-    text += piece;
+  for await (const piece of new BookExport(events[0]!.stream, format, period).text(streamOf(events))) text += piece;
   return text;
 };
 

@@ -85,7 +85,7 @@ const testTraffic = async (): Promise<void> => {
 /** Everything that a live query, view, metric, check or report shows. */
 const liveSide = async () => {
   const exported: string[] = [];
-  const { text } = await queries.execute(new ExportLedger(WS, 'jsonl', { from: null, to: null }));
+  const { text } = await queries.execute(new ExportLedger(WS, 'jsonl', null));
   for await (const chunk of text) exported.push(chunk);
   await worker.app.get(ScheduledReconciliation).round(never);
   const { rows: figures } = await pool.query(

@@ -1,21 +1,10 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { TRUSTED_CLOCK } from '#platform/tokens.js';
-import { RecordDue } from '../contracts/commands.js';
 import { CreditBooks, passOverUnreadable } from './credit-books.js';
-
-@CommandHandler(RecordDue)
-export class RecordDueHandler implements ICommandHandler<RecordDue> {
-  constructor(private readonly books: CreditBooks) {}
-
-  async execute({ workspaceId, by }: RecordDue): Promise<void> {
-    await this.books.recordDue(workspaceId, by);
-  }
-}
 
 const PAGE = 100;
 

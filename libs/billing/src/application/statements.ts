@@ -26,7 +26,6 @@ import {
   type StreamedMonth,
   GetMonthlyStatement,
   type MonthlyStatement,
-  TypesetMonthlyStatement,
   GetBalanceAsOf,
   type AsOf,
   ExportLedger,
@@ -182,22 +181,6 @@ export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatemen
   }
 }
 
-@QueryHandler(TypesetMonthlyStatement)
-export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStatement> {
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-  ) {}
-
-  async execute(query: TypesetMonthlyStatement): Promise<Uint8Array | null> {
-    const statement = await readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
-    if (!statement) return null;
-    // Imported only here: only a process that prints needs the compiler and its fonts.
-    const { statementPdf } = await import('../statement-pdf/statement-pdf.js');
-    return statementPdf(statement, query.workspaceName);
-  }
-}
-
 /** The others are busy with the API's own work. */
 const THREADS = 1;
 const MOST_WAITING = 8;
@@ -272,14 +255,11 @@ export const balanceAsOf = async (
 
 @QueryHandler(ExportLedger)
 export class ExportLedgerHandler implements IQueryHandler<ExportLedger> {
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-  ) {}
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
-  async execute({ workspaceId, format, range, progress }: ExportLedger): Promise<LedgerExport> {
+  async execute({ workspaceId, format, period, progress }: ExportLedger): Promise<LedgerExport> {
     const stream = streamName(creditsEvents.category, workspaceId);
-    const book = new BookExport(stream, format, range, this.config.CLOCK_REFUSE_MS);
+    const book = new BookExport(stream, format, period);
     return {
       text: book.text(readStream(this.store, stream, progress)),
       footer: () => book.footer(),

@@ -36,12 +36,6 @@ export const sentenceOfHidden = ({ stored, setAside }: OpaqueEvent): string =>
 
 export { isOpaque };
 
-/** Whether a book is known from this first event on: its beginning, or a closed month with all its parts. */
-export const startsWhole = ({ type, data }: CreditsEvent): boolean =>
-  type === 'BookOpened' ||
-  (type === 'PeriodCarried' && data.part === 0) ||
-  (type === 'PeriodClosed' && data.carried === null);
-
 /** Whether an event is the close of a month, or a part of it. */
 export const closes = (
   event: CreditsEvent,

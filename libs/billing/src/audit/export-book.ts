@@ -4,7 +4,7 @@ import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, continuesChain } from '#event-sourcing/core/hash-chain.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { csvRecord } from '#platform/text/csv.js';
-import type { ExportRange, LedgerFooter, UnreadableEntry } from '../contracts/audit.js';
+import type { LedgerFooter, UnreadableEntry } from '../contracts/audit.js';
 import { type Accounts, type CreditsEvent, type Totals, ACCOUNTS } from '../contracts/events.js';
 import { monthAfter } from '../domain/calendar.js';
 import { evolve, noBook } from '../domain/credits.state.js';
@@ -12,8 +12,6 @@ import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/
 import { BookMoney } from './book-money.js';
 import {
   closes,
-  startsWhole,
-  timeOf,
   bookEvent,
   isOpaque,
   unreadableEntry,
@@ -36,15 +34,13 @@ export class BookExport {
   private headRevision: string | null = null;
   private headHash = CHAIN_START;
   private state = noBook;
-  /** `null` in an export that starts in the middle of a month: it does not know the grants. */
-  private money: BookMoney | null = new BookMoney();
+  private readonly money = new BookMoney();
 
-  /** @param boundMs CLOCK_REFUSE_MS */
+  /** @param period as in {@link ExportLedger} */
   constructor(
     private readonly stream: string,
     format: 'csv' | 'jsonl',
-    private readonly range: ExportRange,
-    private readonly boundMs: number,
+    private readonly period: string | null,
   ) {
     this.write = format === 'csv' ? csv : jsonLines;
   }
@@ -58,22 +54,20 @@ export class BookExport {
         waiting.push(event);
         continue;
       }
-      if (!this.isBegun && !this.startsWith(event, timeOf(event, this.boundMs))) {
+      if (!this.isBegun && !this.startsWith(event)) {
         for (const { stored: entry } of waiting) this.skip(null, entry);
         this.skip(event, one);
         waiting = [];
         continue;
       }
-      if ('to' in this.range && this.endsBefore(this.range.to, event)) break;
       yield* this.opaqueRows(waiting);
       waiting = [];
       yield* this.begin(event.revision);
       yield this.row(event, one);
-      if ('period' in this.range && event.type === 'PeriodClosed' && event.data.period === this.range.period)
-        break;
+      if (event.type === 'PeriodClosed' && event.data.period === this.period) break;
     }
-    yield* this.opaqueRows(this.atTheEnd(waiting));
-    if (!this.isBegun && 'period' in this.range) return;
+    yield* this.opaqueRows(waiting);
+    if (!this.isBegun && this.period !== null) return;
     yield* this.begin(null);
     yield this.write.footer(this.footer());
   }
@@ -92,18 +86,14 @@ export class BookExport {
       headRevision,
       headHash,
       period: this.period,
-      money: events === 0 ? null : (this.money?.all(this.state) ?? null),
+      money: events === 0 ? null : this.money.all(this.state),
     };
   }
 
-  private get period(): string | null {
-    return 'period' in this.range ? this.range.period : null;
-  }
-
-  private startsWith(event: CreditsEvent, at: number): boolean {
-    if ('from' in this.range) return this.range.from === null || at >= this.range.from;
-    if (event.type === 'BookOpened') return event.data.period === this.range.period;
-    return closes(event) && monthAfter(event.data.period) === this.range.period;
+  private startsWith(event: CreditsEvent): boolean {
+    if (this.period === null) return true;
+    if (event.type === 'BookOpened') return event.data.period === this.period;
+    return closes(event) && monthAfter(event.data.period) === this.period;
   }
 
   private skip(event: CreditsEvent | null, stored: StoredEvent): void {
@@ -117,21 +107,6 @@ export class BookExport {
     const isLink = !isOpaque || continuesChain(this.headHash, stored);
     if (isLink) this.headHash = stored.metadata.chain ?? '';
     return isLink;
-  }
-
-  /** Of the entries after the last one that can be read, those in the range by their own dates. */
-  private atTheEnd(waiting: readonly OpaqueEvent[]): readonly OpaqueEvent[] {
-    if (!('from' in this.range)) return this.isBegun ? waiting : [];
-    const { from, to } = this.range;
-    const rest = [...waiting];
-    while (rest[0] && !this.isBegun && from !== null && !this.endsBefore(from, rest[0].stored))
-      this.skip(null, rest.shift()!.stored);
-    const end = rest.findIndex((one) => this.endsBefore(to, one.stored));
-    return end < 0 ? rest : rest.slice(0, end);
-  }
-
-  private endsBefore(to: number | null, event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean {
-    return to !== null && timeOf(event, this.boundMs) >= to;
   }
 
   /** The header, before the first row. @param first revision of the first row; `null`: there is none */
@@ -153,7 +128,7 @@ export class BookExport {
   private *opaqueRows(entries: readonly OpaqueEvent[]): Generator<string> {
     for (const event of entries) {
       const { stored } = event;
-      if ('period' in this.range && !this.isBegun) {
+      if (this.period !== null && !this.isBegun) {
         this.skip(null, stored);
         continue;
       }
@@ -170,18 +145,15 @@ export class BookExport {
   }
 
   private row(event: Recorded<CreditsEvent>, stored: StoredEvent): string {
-    if (this.events === 0 && !startsWhole(event)) this.money = null;
     const moved = postings(event);
     this.totals = post(this.totals, moved);
     this.events += 1;
     this.rows += moved.length;
     this.headRevision = String(event.revision);
     this.goThrough(stored, false);
-    if (this.money) {
-      const before = this.state;
-      this.state = evolve(before, event);
-      this.money.see(event, before, this.state);
-    }
+    const before = this.state;
+    this.state = evolve(before, event);
+    this.money.see(event, before, this.state);
     const rows = postingRows(event, moved, balances(this.opening, this.totals));
     return this.write.event(event, chainedFacts(stored), rows);
   }

@@ -72,8 +72,8 @@ it('A closed month cannot be changed in any member, with a chain that fits, unle
   const divided = storedInParts(histories[0]!);
   const texts = [
     ...(await Promise.all([...histories, divided].map((events) => exportOf(events)))),
-    await exportOf(histories[0]!, 'jsonl', { period: '2026-05' }),
-    await exportOf(divided, 'jsonl', { period: '2026-05' }),
+    await exportOf(histories[0]!, 'jsonl', '2026-05'),
+    await exportOf(divided, 'jsonl', '2026-05'),
   ];
   const survivors: string[] = [];
   let count = 0;

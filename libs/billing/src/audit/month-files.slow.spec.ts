@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPrivateKey } from 'node:crypto';
 import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
 import { CODES, sealKeys } from '../../test/audit-config.js';
-import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
+import { altered, eventfulBook, exportOf, openedBook, rechained, type TestBook } from '../../test/book.js';
 import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation, MonthBook, MonthNote } from '../contracts/audit.js';
@@ -73,15 +73,19 @@ describe('a closed month of all books', () => {
     expect(seals).toHaveLength(count);
   });
 
-  it('has the seal of each book’s export', async () => {
-    const { seals } = verify(filesOf(sealed()));
-    for (const { events } of written) {
-      const text = await exportOf(events, 'jsonl', { period: PERIOD });
-      expect(verifyExport(linesIn([Buffer.from(text)]), { seals, keys: trusted })).toMatchObject({
-        ok: true,
-        sealedPeriods: [PERIOD],
-      });
-    }
+  it('has the seal of each book’s export, and of no other history', async () => {
+    const month = verify(filesOf(sealed(2)));
+    const check = async (events: readonly StoredEvent[], period: string | null = PERIOD) =>
+      verifyExport(linesIn([Buffer.from(await exportOf(events, 'jsonl', period))]), { month, keys: trusted });
+    for (const { events } of written.slice(0, 2))
+      for (const period of [PERIOD, null])
+        expect(await check(events, period)).toMatchObject({ ok: true, sealedPeriods: [PERIOD] });
+    expect((await check(written[2]!.events)).findings).toMatchObject([{ field: 'seal.workspaceId' }]);
+    const { events } = written[0]!;
+    expect((await check(events, '2026-04')).findings).toMatchObject([{ field: 'seal.period' }]);
+    const index = events.findIndex(({ type }) => type === 'CreditsAdjusted');
+    const rewritten = rechained(events.with(index, altered(events[index]!, { reason: 'another' })));
+    expect((await check(rewritten)).findings.map(({ field }) => field)).toEqual(['seal.headHash']);
   });
 
   it('does not verify when anything in any file is another, and each finding names file, line and member', () => {

@@ -2,12 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { auditConfig, sealKeys } from '../../test/audit-config.js';
-import { eventfulBook, exportOf, WS, type TestBook } from '../../test/book.js';
-import { isRaw, mutantsOfFile } from '../../test/mutated-files.js';
+import { sealKeys } from '../../test/audit-config.js';
+import { eventfulBook, exportOf, type TestBook } from '../../test/book.js';
 import { runVerifier } from '../../test/run-verifier.js';
-import { SealPeriodHandler } from '../application/verify-ledger.js';
-import { SealPeriod } from '../contracts/index.js';
 
 let book: TestBook;
 let jsonl: string[];
@@ -39,56 +36,26 @@ it.each(['Pacific/Kiritimati', 'Etc/GMT+12'])('The auditor’s file derives the 
   expect(run({ TZ })).toEqual(run({}));
 });
 
-describe('a file beside the export', () => {
-  const file = (name: string, bytes: Uint8Array): string => {
-    writeFileSync(join(folder, name), bytes);
+it('A file beside the export that is faulty or missing is named, with the line and the member', () => {
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const some = (bytes: Uint8Array): readonly Buffer[] =>
-    mutantsOfFile(bytes).filter((_, index) => index % 29 === 0);
-
-  it('with a fault is named, with the line and the member', async () => {
-    const handover = `${JSON.stringify({ format: 'credit-ledger-key/1', previousKeySha256: 'a', publicKey: 'b', signature: 'c' }, null, 2)}\n`;
-    const { privateKey, publicKey } = sealKeys();
-    const sealed = await new SealPeriodHandler(book.store, auditConfig()).execute(
-      new SealPeriod(WS, '2026-04', privateKey),
-    );
-    if (sealed.outcome !== 'sealed') throw new Error(sealed.outcome);
-    const right = {
-      seal: Buffer.from(`${JSON.stringify(sealed.seal, null, 2)}\n`),
-      key: Buffer.from(publicKey),
-    };
-    const text = `${jsonl.join('\n')}\n`;
-    const check = ({ seal, key }: { seal: Uint8Array; key: Uint8Array }, ...more: readonly string[]) =>
-      runVerifier(folder, text, ['--seal', file('seal', seal), '--public-key', file('key', key), ...more]);
-    expect(check(right)).toMatchObject({ status: 0, stderr: '' });
-    const runs = [
-      ...some(right.seal).map((seal) => ['seal', check({ ...right, seal })] as const),
-      ...some(right.key).map((key) => ['key', check({ ...right, key })] as const),
-      ['handover', check(right, '--handover', file('handover', Buffer.from(handover)))] as const,
-      ['handover', check(right, '--handover', file('handover', Buffer.from('{')))] as const,
-    ];
-    const unnamed = runs.filter(([name, { status, stderr, result }]) => {
-      const said: readonly string[] = result
-        ? result.findings.map(
-            (found: { file: string; line: number; field: string; message: string }) =>
-              `${found.file}, line ${found.line}, ${found.field}: ${found.message}`,
-          )
-        : [stderr];
-      // The first key of the file is another one: the seal names it no more.
-      const isNamed = (message: string) =>
-        new RegExp(`/(${name}|seal), line [1-9]\\d*, [\\w.:]+: `).test(message) && !isRaw(message);
-      return status !== 1 || said.length === 0 || !said.every(isNamed);
-    });
-    expect(unnamed).toEqual([]);
-  });
-
-  it('that is missing is named', () => {
-    expect(runVerifier(folder, jsonl.join('\n'), ['--seal', '/none', '--public-key', '/none'])).toMatchObject(
-      {
-        status: 1,
-        stderr: 'There is no file /none.\n',
-      },
-    );
-  });
+  const handover = { format: 'credit-ledger-key/1', previousKeySha256: 'a', publicKey: 'b', signature: 'c' };
+  const { publicKey } = sealKeys();
+  const said = (key: string, ...more: readonly string[]) =>
+    runVerifier(folder, jsonl.join('\n'), ['--month', '/none', '--public-key', file('key', key), ...more]);
+  const runs = [
+    [said('no key'), /\/key, line 1, publicKey: this is no public key/],
+    [said(publicKey, '--handover', file('handover', '{')), /\/handover, line 1, text: the line is not JSON/],
+    [
+      said(publicKey, '--handover', file('handover', `${JSON.stringify(handover, null, 2)}\n`)),
+      /\/handover, line 3, previousKeySha256: the handover names a key that is not trusted/,
+    ],
+    [said(publicKey), /^There is no file \/none\/month.json\.\n$/],
+  ] as const;
+  for (const [{ status, stderr }, message] of runs) {
+    expect(status).toBe(1);
+    expect(stderr).toMatch(message);
+  }
 });

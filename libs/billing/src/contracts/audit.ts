@@ -230,17 +230,6 @@ export class GetMonthlyStatement extends Query<MonthlyStatement | null> {
   }
 }
 
-/** The same statement as a PDF, with a chart of the balance over the month. */
-export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
-  constructor(
-    readonly workspaceId: string,
-    readonly period: string,
-    readonly workspaceName: string | null = null,
-  ) {
-    super();
-  }
-}
-
 /** An event that a report shows and does not interpret: it cannot be read, or an operator set it aside. */
 export interface UnreadableEntry {
   readonly stream: string;
@@ -269,23 +258,9 @@ export interface LedgerFooter {
   readonly headRevision: string | null;
   readonly headHash: string;
   readonly period: string | null;
-  /** Over the exported events. `null` when it starts in the middle of a month, or has no events. */
+  /** Over the exported events; `null` without events. */
   readonly money: Money | null;
 }
-
-/** The part of a book to export. */
-export type ExportRange =
-  | {
-      /** Milliseconds: starts with the first event dated at this time or later. `null`: with the book. */
-      readonly from: number | null;
-      /** Milliseconds: ends before the first later event dated at this time or later. `null`: with the last event. */
-      readonly to: number | null;
-    }
-  /**
-   * A month (`yyyy-mm`, UTC) as its seal covers it: from the close of the month before, whose balances, grants and holds
-   * it continues, to its own close.
-   */
-  | { readonly period: string };
 
 export interface LedgerExport {
   /** The text of the export in chunks. Can be read once. */
@@ -299,7 +274,8 @@ export class ExportLedger extends Query<LedgerExport> {
   constructor(
     readonly workspaceId: string,
     readonly format: 'csv' | 'jsonl',
-    readonly range: ExportRange,
+    /** `yyyy-mm`, UTC: as its seal covers it, from the close of the month before to its own close; `null`: the whole book. */
+    readonly period: string | null,
     readonly progress?: Progress,
   ) {
     super();
@@ -394,27 +370,6 @@ export interface SealManifest {
 export interface Seal extends SealManifest {
   /** Base64 of the Ed25519 signature over the canonical JSON of all other members. */
   readonly signature: string;
-}
-
-export type SealResult =
-  | { readonly outcome: 'sealed'; readonly seal: Seal }
-  | { readonly outcome: 'not_closed' }
-  | { readonly outcome: 'not_an_ed25519_key' }
-  /** A book that fails verification is not sealed. */
-  | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint }
-  /** The book contains a correction that two operators did not sign, or nobody can tell. It is not sealed. */
-  | { readonly outcome: 'correction_not_signed'; readonly finding: CorrectionFinding };
-
-/** Signs the end of a closed month. The same month and key give the same seal. */
-export class SealPeriod extends Query<SealResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly period: string,
-    /** PEM, PKCS #8. */
-    readonly privateKey: string,
-  ) {
-    super();
-  }
 }
 
 /** A sale, or the value that a reversal moved: an entry of its own in the journal. */

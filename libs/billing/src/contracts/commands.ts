@@ -101,13 +101,3 @@ export class PurchasePack extends Command<PurchaseResult> {
     super();
   }
 }
-
-/** Records what has become due in a book: expiries, monthly grants, closed months. */
-export class RecordDue extends Command<void> {
-  constructor(
-    readonly workspaceId: string,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}

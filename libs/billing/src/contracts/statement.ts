@@ -18,14 +18,14 @@ export type PrintedStatement =
 
 /**
  * Most movements of a month to typeset: its fold takes 1 s of CPU and 30 MB. It is twenty times a month of the largest
- * plan. A busier month has its CSV file, and the operator's PDF.
+ * plan. A busier month of the portal has its CSV file.
  */
 export const LONGEST_TYPESET = 20_000;
 
 /**
  * A month's statement as PDF/UA-1 for the workspace itself: the movements of `GetMonthlyStatement`, without the names of
- * operators, the reasons of corrections and the provider's own accounts. A thread typesets it. Who asks makes sure that the
- * month has no more than LONGEST_TYPESET movements.
+ * operators, the reasons of corrections and the provider's own accounts. A thread typesets it. The portal asks for no
+ * month with more than LONGEST_TYPESET movements.
  */
 export class TypesetCustomerStatement extends Query<PrintedStatement> {
   constructor(

@@ -1,6 +1,6 @@
 import type { MonthlyStatement, GrantMovement } from '../contracts/audit.js';
-import { type Account, ACCOUNTS, type CreditsEvent } from '../contracts/events.js';
-import { type LedgerEntry, MONEY_FIGURES, type GrantSummary } from '../contracts/queries.js';
+import type { Account, CreditsEvent } from '../contracts/events.js';
+import type { LedgerEntry, GrantSummary } from '../contracts/queries.js';
 import { endOfMonth, startOfMonth } from '../domain/calendar.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { type StatementPrint, STATEMENT_WORDS, type StatementWords } from '../contracts/statement.js';
@@ -69,87 +69,6 @@ export const daysOf = (
   }
   return [...days.values()];
 };
-
-/** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
-export const MOST_MOVEMENTS = 1_000;
-
-/** What the template prints. Texts are final; numbers are whole credits, or minor units of the currency. */
-export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null) => {
-  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money, notes } = statement;
-  const last = entries.at(-1)!;
-  const readable = entries.filter(({ unreadable }) => unreadable === undefined);
-  const days = chartDays(statement);
-  return {
-    workspaceId,
-    workspaceName,
-    period,
-    title: `Credit statement, ${period}`,
-    status: closed
-      ? `closed by event ${last.eventId} at revision ${last.revision}`
-      : `open: as of ${last.occurredAt}`,
-    asOf: readable.at(-1)?.occurredAt ?? new Date(startOfMonth(period)).toISOString(),
-    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
-    currency: money?.currency ?? CURRENCY,
-    money: money && MONEY_FIGURES.map((name) => money[name]),
-    accounts: ACCOUNTS.map((account) => [
-      account,
-      opening[account],
-      totals[account].debit,
-      totals[account].credit,
-      closing[account],
-    ]),
-    chart: { opening: opening.available, days, alt: summary(statement, days) },
-    grants,
-    movements: entries.length > MOST_MOVEMENTS ? null : entries.map(printed),
-    days: daysOf(readable),
-  };
-};
-
-/** Entries that an operator causes. */
-const BY_OPERATORS: ReadonlySet<LedgerEntry['type']> = new Set([
-  'CreditsAdjusted',
-  'PackPurchased',
-  'SubscriptionStarted',
-  'SubscriptionChanged',
-  'SubscriptionCancelled',
-]);
-
-/** What the chart says, in words. */
-const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly ChartDay[]): string => {
-  const used = totals.consumed.credit;
-  const busiest = days.reduce(
-    (best, { consumed }, index) => (consumed > days[best]!.consumed ? index : best),
-    0,
-  );
-  const granted = totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit;
-  const most = used > 0 ? `, most on day ${busiest + 1} (${grouped(days[busiest]!.consumed)})` : '';
-  const withdrawn =
-    totals.adjusted.credit > 0 ? `, corrections withdrew ${grouped(totals.adjusted.credit)}` : '';
-  return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}${withdrawn}, and ${grouped(totals.expired.credit)} expired.`;
-};
-
-const printed = (entry: LedgerEntry) => ({
-  revision: Number(entry.revision),
-  at: entry.occurredAt.slice(0, 19).replace('T', ' '),
-  type: entry.type,
-  details: [
-    entry.readingId && `reading ${entry.readingId}`,
-    entry.reference && `reference ${entry.reference}`,
-    entry.priceCents === null ? null : `price ${(entry.priceCents / 100).toFixed(2)} ${CURRENCY}`,
-    entry.reason,
-    BY_OPERATORS.has(entry.type) ? `by ${entry.actor}` : null,
-    entry.approvedBy && `approved by ${entry.approvedBy}`,
-    entry.unreadable,
-  ]
-    .filter((part) => part)
-    .join(', '),
-  available: change(entry, 'available'),
-  held: change(entry, 'held'),
-  consumed: change(entry, 'consumed'),
-  expired: change(entry, 'expired'),
-  availableAfter: entry.availableAfter,
-  heldAfter: entry.heldAfter,
-});
 
 /** Most movements printed one by one: some sixty pages, 3 s of CPU. A busier month is summed up by day; its CSV file has all. */
 export const MOST_PRINTED = 2_000;

@@ -1,7 +1,6 @@
 import { projectPath } from '#platform/project-path.js';
 import { loadTypstTemplate } from '#platform/typesetting/typst.js';
-import type { MonthlyStatement, MonthBook } from '../contracts/audit.js';
-import { sheetOf } from './sheets.js';
+import type { MonthBook } from '../contracts/audit.js';
 import { sumsOf } from '../audit/month.js';
 import { ACCOUNTS } from '../contracts/events.js';
 import { MONEY_FIGURES } from '../contracts/queries.js';
@@ -14,15 +13,6 @@ export const FONTS = [
   'source-sans-3/400Regular/SourceSans3_400Regular',
   'source-sans-3/600SemiBold/SourceSans3_600SemiBold',
 ].map((face) => `@expo-google-fonts/${face}.ttf`);
-
-/**
- * A monthly statement as PDF/UA-1: accounts, a chart of the balance, grants, movements. The same statement gives the
- * same bytes.
- */
-export const statementPdf = (statement: MonthlyStatement, workspaceName: string | null): Uint8Array =>
-  loadTypstTemplate(projectPath('libs/billing/src/statement-pdf/template'), 'statement.typ', FONTS).pdf({
-    statement: JSON.stringify(sheetOf(statement, workspaceName)),
-  });
 
 /** Books listed one by one. With more, the CSV lists them. */
 const MOST_BOOKS = 500;

@@ -105,7 +105,6 @@ const describeDifferences = (title: string, found: readonly LedgerDifference[]):
 
 interface FileOptions {
   readonly operators?: string;
-  readonly seal?: string;
   readonly month?: string;
   readonly publicKey?: string;
   readonly handover?: readonly string[];
@@ -115,18 +114,17 @@ interface FileOptions {
 export const addVerifyFile = (ledger: Command): void => {
   ledger
     .command('verify-file')
-    .description('check a jsonl export, a seal or a month offline; exit code 1 on any finding')
+    .description('check a jsonl export or a month offline; exit code 1 on any finding')
     .argument('[export]', 'a file from ops ledger export --format jsonl')
     .option('--operators <file>', 'the setting OPERATORS, whose keys must have signed each correction')
-    .option('--seal <file>', 'a seal from ops ledger seal, or a file of seals, that the export must match')
     .option('--month <folder>', 'the unpacked archive of ops ledger month')
-    .option('--public-key <file>', 'the public key (PEM) that must verify the seal or the month')
+    .option('--public-key <file>', 'the public key (PEM) that must verify the month')
     .option('--handover <file...>', 'a key handover that the public key signed')
     .addHelpText('after', '\nExample:\n  ops ledger verify-file --month 2026-04 --public-key seal-public.pem')
     .action(async (file: string | undefined, options: FileOptions, command: Command) => {
-      const { operators, seal, month, publicKey, handover = [] } = options;
+      const { operators, month, publicKey, handover = [] } = options;
       const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
-      const given = Object.entries({ operators, seal, month, 'public-key': publicKey });
+      const given = Object.entries({ operators, month, 'public-key': publicKey });
       const { code, stdout, stderr } = await run([
         projectPath('tools', 'verify-ledger.mjs'),
         ...(isJson ? ['--json'] : []),

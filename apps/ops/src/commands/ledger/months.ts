@@ -7,94 +7,17 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import {
   CloseMonth,
-  GetMonthlyStatement,
-  RecordDue,
-  SealPeriod,
   type CloseMonthResult,
   type MonthManifest,
   type MonthStep,
 } from '#billing/contracts/index.js';
 import { handoverOf, readSealKey } from '#billing/offline.js';
-import { writeNewFile, writeNewFiles } from '../../new-file.js';
+import { writeNewFiles } from '../../new-file.js';
 import { OpsError, print, tableOf, tell } from '../../output.js';
-import { withSession, withWorkspace } from '../../session.js';
+import { withSession } from '../../session.js';
 import { wholeNumber } from '../options.js';
 import { accountTable, moneyTable } from './reports.js';
-import { noRecords, parsePeriod, passedOver } from './shared.js';
-
-interface Month {
-  readonly workspace: string;
-  readonly period: string;
-}
-
-export const addClose = (ledger: Command): void => {
-  ledger
-    .command('close')
-    .description('record the end of a past month; does nothing when already recorded')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
-    .addHelpText('after', '\nExample:\n  ops ledger close --workspace ws_… --period 2026-04')
-    .action(async ({ workspace, period }: Month, command: Command) => {
-      const statement = await withWorkspace(workspace, async ({ commands, queries, by }) => {
-        await commands.execute(new RecordDue(workspace, by()));
-        return queries.execute(new GetMonthlyStatement(workspace, period));
-      });
-      if (!statement) throw noRecords(workspace, period);
-      if (!statement.closed) throw new OpsError(`The month ${period} is not over. Nothing was closed.`);
-      const { closing } = statement;
-      const { eventId, revision, occurredAt: closedAt } = statement.entries.at(-1)!;
-      const closed = { workspaceId: workspace, period, revision, eventId, closedAt, closing };
-      const text = `Closed ${period} at revision ${revision}; ${closing.available} credits available`;
-      print(command, closed, text);
-    });
-};
-
-export const addSeal = (ledger: Command): void => {
-  ledger
-    .command('seal')
-    .description('sign the end of a closed month (Ed25519); store the seal where we cannot change it')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
-    .requiredOption('--key <file>', 'the private key from ops ledger keygen')
-    .option('--out <file>', 'write the seal to this new file instead of standard output')
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops ledger seal --workspace ws_… --period 2026-04 --key seal-private.pem --out seal-2026-04.json',
-    )
-    .action(async (options: Month & { key: string; out?: string }, command: Command) => {
-      const { workspace, period, key, out } = options;
-      const privateKey = textOf(key);
-      const result = await withWorkspace(workspace, ({ queries }) =>
-        queries.execute(new SealPeriod(workspace, period, privateKey)),
-      );
-      if (result.outcome === 'not_closed')
-        throw new OpsError(`The month ${period} is not closed: run ops ledger close once it is over.`);
-      if (result.outcome === 'not_an_ed25519_key') throw noKey(key);
-      if (result.outcome === 'does_not_verify')
-        throw new OpsError(
-          `The book does not verify from revision ${result.firstBadRevision} on. Nothing was sealed.`,
-        );
-      if (result.outcome === 'correction_not_signed') {
-        const { stream, revision, message } = result.finding;
-        throw new OpsError(`${stream}@${revision}: ${message}. Nothing was sealed.`);
-      }
-      const { seal } = result;
-      const text = JSON.stringify(seal, null, 2);
-      if (out === undefined) return print(command, seal, text);
-      await writeSeal(out, `${text}\n`);
-      const said = `Sealed ${period} at revision ${seal.revision} into ${out}; head hash ${seal.headHash}`;
-      print(command, seal, said);
-    });
-};
-
-/**
- * Leaves an earlier seal: only that one shows that somebody rewrote the book since.
- * @throws OpsError when the file has anything else than this seal
- */
-export const writeSeal = async (path: string, text: string): Promise<void> => {
-  if (onFile(path, () => existsSync(path)) && textOf(path) === text) return;
-  await writeNewFile(path, async (write) => write(Buffer.from(text)));
-};
+import { parsePeriod, passedOver } from './shared.js';
 
 export const addKeygen = (ledger: Command): void => {
   ledger

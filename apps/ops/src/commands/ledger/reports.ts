@@ -11,7 +11,7 @@ import {
   GetBalanceAsOf,
   GetLedger,
   GetMonthlyStatement,
-  TypesetMonthlyStatement,
+  TypesetCustomerStatement,
   type Accounts,
   type AsOf,
   type ExplainedMovement,
@@ -25,7 +25,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { printableLines } from '#platform/text/printable.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { GetWorkspace } from '#workspaces/contracts/index.js';
-import { replaceFile } from '../../new-file.js';
+import { writeNewFile } from '../../new-file.js';
 import { OpsError, print, table, tableOf, withProgress } from '../../output.js';
 import { withSession, withWorkspace } from '../../session.js';
 import { parseInstant } from '../options.js';
@@ -95,9 +95,9 @@ export const addStatement = (ledger: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--period <yyyy-mm>', 'one month (UTC)', parsePeriod)
     .addOption(
-      new Option('--format <format>', 'pdf includes a chart').choices(['text', 'pdf']).default('text'),
+      new Option('--format <format>', 'pdf: as the portal prints it for the customer').choices(['text', 'pdf']).default('text'),
     )
-    .option('--out <file>', 'the file to write (pdf only)')
+    .option('--out <file>', 'the new file to write (pdf only)')
     .addOption(modeOption())
     .addHelpText('after', '\nExample:\n  ops ledger statement --workspace ws_… --period 2026-04')
     .action(async (options: StatementOptions, command: Command) => {
@@ -112,9 +112,13 @@ export const addStatement = (ledger: Command): void => {
       await withWorkspace(workspace, async ({ queries }) => {
         if (format === 'pdf') {
           const name = (await queries.execute(new GetWorkspace(workspace)))?.name ?? null;
-          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
-          if (!pdf) throw noRecords(workspace, period!);
-          await replaceFile(out!, async (write) => write(pdf));
+          const asked = { language: 'en', paper: 'a4', workspaceName: name } as const;
+          const printed = await queries.execute(new TypesetCustomerStatement(workspace, period!, asked));
+          if (printed.outcome === 'none') throw noRecords(workspace, period!);
+          if (printed.outcome === 'busy')
+            throw new OpsError('It takes too long to typeset: ops ledger export has the month as CSV.');
+          const { pdf } = printed;
+          await writeNewFile(out!, async (write) => write(pdf));
           print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
         } else if (period === undefined) {
           const entries = await queries.execute(new GetLedger(workspace, livemode));
@@ -287,8 +291,6 @@ interface ExportOptions {
   readonly workspace: string;
   readonly format: 'csv' | 'jsonl';
   readonly period?: string;
-  readonly from?: number;
-  readonly to?: number;
   readonly out?: string;
 }
 
@@ -299,25 +301,20 @@ export const addExport = (ledger: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('jsonl'))
     .option('--period <yyyy-mm>', 'one month (UTC) with its close, as its seal covers it', parsePeriod)
-    .option('--from <instant>', 'start with the first event dated at this time or later', parseInstant)
-    .option('--to <instant>', 'end before the first event dated at this time or later', parseInstant)
-    .option('--out <file>', 'write to this file, readable only by you, instead of standard output')
+    .option('--out <file>', 'write to this new file, readable only by you, instead of standard output')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger export --workspace ws_… --period 2026-04 --out april.jsonl',
     )
     .action(async (options: ExportOptions, command: Command) => {
-      const { workspace, format, period, from = null, to = null, out } = options;
-      if (period !== undefined && (from !== null || to !== null))
-        throw new OpsError('Choose either --period or --from and --to.');
-      const range = period === undefined ? { from, to } : { period };
+      const { workspace, format, period = null, out } = options;
       const written = await withWorkspace(workspace, ({ queries }) =>
         withProgress('export', async (progress) => {
-          const book = await queries.execute(new ExportLedger(workspace, format, range, progress));
-          const text = period === undefined ? book.text : withRecords(book.text, workspace, period);
+          const book = await queries.execute(new ExportLedger(workspace, format, period, progress));
+          const text = period === null ? book.text : withRecords(book.text, workspace, period);
           if (out === undefined) await pipeline(Readable.from(shown(text)), process.stdout, { end: false });
           else
-            await replaceFile(out, async (write) => {
+            await writeNewFile(out, async (write) => {
               for await (const part of text) write(Buffer.from(part));
             });
           return book.footer();
