@@ -22,7 +22,6 @@ import {
 } from './application/workspaces.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
-import { ExamineIssuerKeysHandler } from './authentication/issuer-keys.js';
 import { ApiKeysController } from './http/api-keys.js';
 import { PortalSessionsController } from './http/portal-sessions.js';
 import { workspacesProjections } from './projections.js';
@@ -40,7 +39,6 @@ import {
     ApiKeyQuery,
     ApiKeyIsKnownHandler,
     ListApiKeysHandler,
-    ExamineIssuerKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,
     RotateApiKeyHandler,

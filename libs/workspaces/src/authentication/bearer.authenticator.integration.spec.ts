@@ -1,6 +1,5 @@
-import { KEY_SET_BOUNDS } from './issuer-keys.js';
 import { describe, expect, it } from '@jest/globals';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import { projectPath } from '#platform/project-path.js';
@@ -8,7 +7,6 @@ import {
   NOW_S,
   WORKSPACE,
   keys,
-  logged,
   verifier,
   CLAIMS,
   sign,
@@ -148,13 +146,7 @@ describe('The header of a token', () => {
   it.each<[string, Record<string, unknown>]>([
     ['demand what is not understood', { crit: ['exp'], exp: 1 }],
     ['leave the payload unencoded', { b64: false, crit: ['b64'] }],
-    ['bring the key', { jwk: {} }],
-    ['bring a certificate', { x5c: ['MIIB'] }],
-    ['say where the key is', { jku: 'https://portal.example/jwks.json' }],
-    ['say where a certificate is', { x5u: 'https://portal.example/cert.pem' }],
-    ['compress', { zip: 'DEF' }],
   ])('may not %s, even with a valid signature', async (_, members) => {
-    if ('jwk' in members) members['jwk'] = await exportJWK(ed.publicKey);
     expect(await authenticator.verify(craft({ ...EDDSA, ...members }))).toBeNull();
   });
 
@@ -208,20 +200,12 @@ describe('Before a signature is checked', () => {
 });
 
 describe('A key of the set', () => {
-  const jwkOf = (key: KeyObject, members: object): JWK => ({
-    ...(key.export({ format: 'jwk' }) as JWK),
-    ...members,
-  });
-
-  it('that is an RSA key of 1,024 bits is not used, which is logged once; the others are', async () => {
+  it('that is an RSA key of 1,024 bits is not used; the others are', async () => {
     const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
-    logged.length = 0;
-    const some = verifier([jwkOf(weak.publicKey, { kid: 'weak' }), ...keys]);
+    const some = verifier([{ ...(weak.publicKey.export({ format: 'jwk' }) as JWK), kid: 'weak' }, ...keys]);
     const token = craft({ alg: 'RS256', kid: 'weak' }, CLAIMS, weak.privateKey, 'sha256');
-    for (let n = 0; n < 3; n += 1) expect(await some.verify(token)).toBeNull();
+    expect(await some.verify(token)).toBeNull();
     expect(await some.verify(await sign())).not.toBeNull();
-    expect(logged).toHaveLength(1);
-    expect(logged[0]).toContain('weak');
   });
 
   it.each<[string, () => JWK]>([
@@ -243,17 +227,5 @@ describe('A key of the set', () => {
     const both = verifier([...keys, other]);
     expect(await both.verify(await sign())).toBeNull();
     expect(await both.verify(await sign({}, EDDSA, stranger.privateKey))).toBeNull();
-    // The same key twice is one key.
-    expect(await verifier([...keys, keys[0]!]).verify(await sign())).not.toBeNull();
-  });
-
-  it('beyond the maximum of a set is not used', async () => {
-    const others = Array.from({ length: KEY_SET_BOUNDS.keys - 1 }, (_, n) => ({
-      ...keys[1]!,
-      kid: `rsa-${n}`,
-    }));
-    const more = verifier([...others, keys[1]!, keys[0]!]);
-    expect(await more.verify(await sign())).toBeNull();
-    expect(await more.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();
   });
 });

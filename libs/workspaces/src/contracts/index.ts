@@ -279,19 +279,6 @@ export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
   }
 }
 
-/** The issuer's keys that can currently be used. */
-export interface IssuerKeysReport {
-  /** Their source. `nowhere`: no bearer token is accepted. */
-  readonly source: 'nowhere' | 'configuration' | 'url';
-  readonly used: number;
-  readonly unused: readonly { readonly name: string; readonly reason: string }[];
-  /** Why they could not be fetched. */
-  readonly failure: string | null;
-}
-
-/** Fetches the issuer's keys again, for the operator. */
-export class ExamineIssuerKeys extends Query<IssuerKeysReport> {}
-
 /** Whether authentication knows the key: false until a worker has projected it. */
 export class ApiKeyIsKnown extends Query<boolean> {
   constructor(readonly keyId: string) {
