@@ -53,7 +53,7 @@ const parkReading = async (): Promise<string> => {
 };
 
 describe('the log', () => {
-  it('tells the story of a reading in order across modules, with causes, as a table, a drawing and JSON', async () => {
+  it('tells the story of a reading in order across modules, with causes, as a table and JSON', async () => {
     const before = await customer.balanceAtRest();
     const readingId = await customer.published();
     await customer.untilConsumed(before.consumed + 20);
@@ -73,9 +73,6 @@ describe('the log', () => {
     const positions = events.map(({ position }) => BigInt(position));
     expect(positions).toEqual(positions.toSorted((one, other) => (one < other ? -1 : 1)));
 
-    const drawn = await stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
-    expect(drawn.stdout).toMatch(/^sequenceDiagram\n {2}participant apiKey\n/);
-    expect(drawn.stdout).toContain('reading->>credits: CreditsCaptured');
     const printed = await stack.runOps(['events', '--correlation', events[0]!.correlationId]);
     expect(printed.stdout).toContain('ReadingRequested');
     expect(printed.stdout).not.toContain('Lefèvre');
@@ -120,7 +117,7 @@ describe('the doctor', () => {
     const checks = findings.map(({ check }) => check);
     for (const check of [
       ...['postgres', 'event store', 'clock', 'database role', 'migrations', 'encryption keys', 'workers'],
-      ...['lag of readings.reading.v1', 'parked streams', 'jobs', 'holds', 'disk'],
+      ...['lag of readings.reading.v1', 'parked streams', 'jobs', 'disk'],
     ])
       expect(checks).toContain(check);
     expect(findings.find(({ check }) => check === 'encryption keys')!.message).toMatch(/seal open/);
@@ -417,11 +414,8 @@ describe('A process with another DIGEST_KEY', () => {
     const list = await stack.runOps(['workspace', 'list'], OTHER_KEY);
     expect([list.code === 0, list.stderr]).toEqual([false, expect.stringContaining('DIGEST_KEY')]);
   });
-
-  it('works once an operator has adopted its key, and the former is refused then', async () => {
-    const adopt = ['keys', 'adopt-digest-key'];
-    const works = async (settings = {}) => (await stack.runOps(['workspace', 'list'], settings)).code === 0;
-    expect(await stack.ops([...adopt, '--yes'])).toMatchObject({ isSame: true, done: false });
+});
+});
     expect(await stack.ops(adopt, OTHER_KEY)).toMatchObject({ isSame: false, done: false });
     expect(await works(OTHER_KEY)).toBe(false);
     expect(await stack.ops([...adopt, '--yes'], OTHER_KEY)).toMatchObject({ isSame: false, done: true });

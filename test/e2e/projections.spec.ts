@@ -146,22 +146,6 @@ describe('tables that were lost', () => {
     expect(stack.pids()).toEqual(pids);
   });
 
-  it('with a column are named by ops doctor, whose command makes the table again', async () => {
-    const before = await readModels();
-    await stack.query(`alter table billing.balance drop column due_at;
-      alter table webhooks.endpoint alter column revision type text`);
-    expect((await failures())[0]?.message).toBe(
-      'of another shape: billing.balance (due_at timestamp with time zone), webhooks.endpoint (revision bigint)',
-    );
-    const remade = { table: 'billing.balance', found: 'misshapen', action: 'filled' };
-    expect(await followAdvice()).toMatchObject({
-      code: 0,
-      tables: expect.arrayContaining([expect.objectContaining(remade)]),
-    });
-    await healthy();
-    expect(await readModels()).toEqual(before);
-  });
-
   it('with the API keys make the service not ready, and come back by the command of ops doctor', async () => {
     const before = await readModels();
     await stack.query('truncate workspaces.api_key');

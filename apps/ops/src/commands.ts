@@ -59,7 +59,6 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   top('ledger', 'read and audit the credit ledger, close and seal its months', ledger),
   top('webhooks', 'watch webhook endpoints, enable them, replay events', webhooks),
   top('projections', 'inspect read models and rebuild them from the log while they stay in use', projections),
-  top('processes', 'inspect the processes that react to events', projections),
   top(
     'parked',
     'streams that wait for a consumer: retry them, or set aside the event that stops them',

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile, writeNewFile, writeNewFiles } from './new-file.js';
+import { writeNewFile, writeNewFiles } from './new-file.js';
 
 let folder: string;
 let path: string;
@@ -90,24 +90,4 @@ it('New files that belong together are private or public, in a private folder, a
   rmSync(files[0]!.path);
   await expect(writeNewFiles(files)).rejects.toThrow('public exists already');
   expect(readdirSync(keys)).toEqual(['public']);
-});
-
-describe('A file that replaces an earlier one', () => {
-  beforeEach(() => writeFileSync(path, 'earlier'));
-
-  it('has all that was written, for its owner alone, also behind a link; one of two that are written at once', async () => {
-    symlinkSync(path, link);
-    await Promise.all([link, path].map((one) => replaceFile(one, fill)));
-    whole();
-    expect([readdirSync(folder), statSync(path).mode & 0o777]).toEqual([['link', 'out.jsonl'], 0o600]);
-  });
-
-  it('leaves that one until it is complete, and after a failure', async () => {
-    await expect(replaceFile(path, failing)).rejects.toThrow('the database is away');
-    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['out.jsonl'], 'earlier']);
-  });
-
-  it('is no device, which is written to; a full one is named', async () => {
-    await expect(replaceFile('/dev/full', fill)).rejects.toThrow('Cannot write /dev/full: ENOSPC');
-  });
 });

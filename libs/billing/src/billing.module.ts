@@ -20,7 +20,7 @@ import {
   GetSubscriptionHandler,
   SubscribeToPlanHandler,
 } from './application/subscriptions.js';
-import { CheckHoldsHandler, GetOpenHoldsHandler } from './application/holds.js';
+import { GetOpenHoldsHandler } from './application/holds.js';
 import {
   FindReversibleHandler,
   FindCorrectionsHandler,
@@ -54,7 +54,6 @@ const HANDLERS = [
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,
-  CheckHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
   FindEntriesHandler,

@@ -6,7 +6,6 @@ import { IdleBooks } from '#billing/application/record-due.js';
 import { ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import {
   type AsOf,
-  CheckHolds,
   ExplainReading,
   ExportLedger,
   GetBalance,
@@ -105,7 +104,6 @@ const liveSide = async () => {
     statement: await queries.execute(new GetMonthlyStatement(WS, '2026-04')),
     verified: await queries.execute(new VerifyLedger(null)),
     reconciled: await queries.execute(new ReconcileLedger(null, 0)),
-    checked: await queries.execute(new CheckHolds(-60_000, true)),
     alerts: worker.alerts,
     warnings: worker.warnings,
   };

@@ -6,13 +6,7 @@ import { CreditBooks } from '#billing/application/credit-books.js';
 import { HoldFence } from '#billing/application/holds.js';
 import { IdleBooks } from '#billing/application/record-due.js';
 import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
-import {
-  CheckHolds,
-  GetBalance,
-  PurchasePack,
-  SubscribeToPlan,
-  VerifyLedger,
-} from '#billing/contracts/index.js';
+import { GetBalance, PurchasePack, SubscribeToPlan, VerifyLedger } from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { adjustment } from './adjustment.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
@@ -77,25 +71,6 @@ describe('the balance view', () => {
     await worker.catchUp(2);
     expect(await rows('balance')).toMatchObject([{ available: '160', held: '20', consumed: '20' }]);
     expect(await rows('hold')).toMatchObject([{ reservation_id: 'r2', amount: '20', confirmed: false }]);
-  });
-});
-
-describe('the open holds', () => {
-  it('are compared with the balance where both views are at one position: a deleted row shows', async () => {
-    await worker.reserve('r1');
-    await worker.catchUp();
-    const compare = async () => (await worker.app.get(QueryBus).execute(new CheckHolds(0, true))).differences;
-    await pool.query(`insert into event_sourcing.consumer (name, position, categories)
-      values ('billing.balance.v1', 7, '{credits}'), ('billing.hold.v1', 7, '{credits}')`);
-    try {
-      expect(await compare()).toEqual([]);
-      await pool.query('delete from billing.hold');
-      expect(await compare()).toEqual([{ workspaceId: WS, held: 20, open: 0 }]);
-      await pool.query(`update event_sourcing.consumer set position = 6 where name = 'billing.hold.v1'`);
-      expect(await compare()).toEqual([]);
-    } finally {
-      await pool.query('truncate event_sourcing.consumer');
-    }
   });
 });
 
@@ -249,20 +224,6 @@ describe('an idle book', () => {
     );
     expect(due.rows).toEqual([{ day: '2026-06-01' }]);
     expect(await nudge()).toEqual([]);
-  });
-});
-
-describe('holds older than a reading may take', () => {
-  it('are counted by the clock of PostgreSQL, whatever this process’s own says', async () => {
-    await pool.query(
-      `insert into billing.hold (workspace_id, mode, reservation_id, reading_id, amount, reserved_at)
-       values ($1, 'live', 'new', 'r1', 20, now()), ($1, 'live', 'old', 'r2', 20, now() - interval '2 minutes')`,
-      [WS],
-    );
-    for (const days of [-40, 0, 40]) {
-      worker.clock.time = Date.now() + days * 86_400_000;
-      expect((await worker.app.get(QueryBus).execute(new CheckHolds(60_000, true))).old).toBe(1);
-    }
   });
 });
 

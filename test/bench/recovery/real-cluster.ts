@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
-import { askServer, nameOfServer } from '../../../apps/ops/src/commands/doctor-stores.js';
 import { type Fault, secondsUntil } from './fault.js';
 import { measureAll, type Measured, startInstallation } from './installation.js';
 
@@ -30,7 +29,6 @@ export const realCluster: Fault = {
       return [];
     }
     const cluster = await startRealCluster(command);
-    const three = `three ${nameOfServer((await askServer(cluster.connectionString)).version ?? '?')}`;
     const installation = await startInstallation(cluster.connectionString, { apis: 2, entries: ENTRIES });
     let former: RealNode;
     let followers: readonly RealNode[] = [];
@@ -43,13 +41,13 @@ export const realCluster: Fault = {
     };
     const faults: readonly Measured[] = [
       {
-        fault: `${three}: the leader is killed (SIGKILL)`,
+        fault: 'three nodes: the leader is killed (SIGKILL)',
         inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
         otherSide: anotherLeads,
         mend: cluster.whole,
       },
       {
-        fault: `${three}: the leader freezes (SIGSTOP)`,
+        fault: 'three nodes: the leader freezes (SIGSTOP)',
         inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
         otherSide: anotherLeads,
         mend: async () => {
@@ -58,7 +56,7 @@ export const realCluster: Fault = {
         },
       },
       {
-        fault: `${three}: both followers stop for 0.8 s (SIGSTOP)`,
+        fault: 'three nodes: both followers stop for 0.8 s (SIGSTOP)',
         inflict: async () => {
           followers = await cluster.followers();
           for (const follower of followers) follower.signal('SIGSTOP');
@@ -71,7 +69,7 @@ export const realCluster: Fault = {
         mend: cluster.whole,
       },
       {
-        fault: `${three}: each is restarted in turn, the leader last and after it has resigned`,
+        fault: 'three nodes: each is restarted in turn, the leader last and after it has resigned',
         inflict: () => undefined,
         otherSide: async () => {
           const startedAt = performance.now();

@@ -1,20 +1,10 @@
-import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { request as askInClear, type IncomingMessage } from 'node:http';
-import { request as askOverTls } from 'node:https';
-import { connect as connectTcp, isIP } from 'node:net';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { connect as connectTls } from 'node:tls';
-import pg from 'pg';
+import { isIP } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
-import { z } from 'zod';
 import { emptiedTables } from '#event-sourcing/projections/lost-tables.js';
 import { hostOf, readAddress, type StoreAddress } from '#event-sourcing/store/address.js';
 import type { Role } from '#event-sourcing/store/connection.js';
-import { MOST_APPEND_BYTES, type EventStore } from '#event-sourcing/store/event-store.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
@@ -22,18 +12,14 @@ import { adviceOn, type FaultKind } from '#platform/fault/fault.js';
 import { pendingMigrations } from '#platform/postgres/pending-migrations.js';
 import { roleStanding } from '#platform/postgres/application-rights.js';
 import { POSTGRES_LEAST, POSTGRES_TESTED } from '#platform/postgres/pool.js';
-import { programPath } from '#platform/program-path.js';
 import { ABSENT_AFTER_MS } from '#platform/time/heartbeat.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
-import { ExamineIssuerKeys } from '#workspaces/contracts/index.js';
-import { dataDirOf } from '../../../embedded/src/data-folder.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
 import type { Config } from '../../../service/src/settings.js';
-import { EXPENDABLE_TABLES, findMissingTables, READ_MODELS } from '../../../service/src/tables.js';
+import { findMissingTables } from '../../../service/src/tables.js';
 import type { Session } from '../session.js';
 import { keyOpens } from './keys.js';
-import { findMisshapenTables, type MisshapenTable } from './lost-tables.js';
 
 export interface Finding {
   readonly check: string;
@@ -141,17 +127,10 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
   const startedAt = performance.now();
   const head = await store.head();
   const took = Math.round(performance.now() - startedAt);
-  const server = await askServer(EVENTSTORE_URL, cluster?.leader ?? undefined);
   const message = [
-    describeServer(server),
     ...(cluster ? [describeCluster(cluster)] : []),
     `head at ${head ?? 'no event'}, answered in ${took} ms`,
   ].join(', ');
-  if (Math.min(server.appendBytes ?? Infinity, server.eventBytes ?? Infinity) < MOST_APPEND_BYTES)
-    return warning(
-      message,
-      `The service sends up to ${MOST_APPEND_BYTES} bytes in one append: raise MaxAppendSize and MaxAppendEventSize of the server.`,
-    );
   if (cluster && cluster.silent.length > 0)
     return warning(message, 'Start the silent nodes: without more than half, nothing can be written.');
   const { usesTls, nodes } = readAddress(EVENTSTORE_URL);
@@ -170,66 +149,6 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
 
 /** Long enough for a busy node: one that is only slow must not be reported as absent. */
 const ANSWER_WITHIN_MS = 5_000;
-
-const info = z.object({ esVersion: z.string() });
-const options = z.array(z.object({ name: z.string(), value: z.string() }));
-
-export interface ServerFacts {
-  /** `null`: it did not say. */
-  readonly version: string | null;
-  /** Bytes that one append may carry. `null`: it does not say so to this login. */
-  readonly appendBytes: number | null;
-  /** Bytes that one event may carry, since KurrentDB 26. `null`: no such limit, or not said. */
-  readonly eventBytes: number | null;
-}
-
-/** Asks `/info`, and `/info/options` for the limits, which servers show to operators only. */
-export const askServer = async (url: string, node = readAddress(url).nodes[0]!): Promise<ServerFacts> => {
-  const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
-    try {
-      return schema.parse(JSON.parse(await textAt(url, node, path)));
-    } catch {
-      return null;
-    }
-  };
-  const version = (await ask('/info', info))?.esVersion ?? null;
-  const known = version === null ? null : await ask('/info/options', options);
-  const bytes = (name: string): number | null => {
-    const value = known?.find((option) => option.name === name)?.value;
-    return value === undefined ? null : Number(value);
-  };
-  return { version, appendBytes: bytes('MaxAppendSize'), eventBytes: bytes('MaxAppendEventSize') };
-};
-
-/** Trusts what the address trusts, which `fetch` cannot. */
-const textAt = async (url: string, node: string, path: string): Promise<string> => {
-  const address = readAddress(url);
-  const { usesTls, login } = address;
-  const ask = usesTls ? askOverTls : askInClear;
-  const request = ask({
-    host: hostOf(node),
-    port: Number(/\d+$/.exec(node)![0]),
-    path,
-    agent: false,
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    ...(usesTls && address.tls()),
-    ...(usesTls && login && { auth: `${login.username}:${login.password}` }),
-  }).end();
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  return text(answer);
-};
-
-/** EventStoreDB has been KurrentDB since version 25. */
-export const nameOfServer = (version: string): string =>
-  `${Number.parseInt(version) < 25 ? 'EventStoreDB' : 'KurrentDB'} ${version}`;
-
-const describeServer = ({ version, appendBytes, eventBytes }: ServerFacts): string => {
-  if (version === null) return 'reachable, version unknown';
-  const event = eventBytes === null ? '' : `, ${eventBytes} in one event`;
-  const limits =
-    appendBytes === null ? 'limits not shown to this login' : `takes ${appendBytes} bytes in one append`;
-  return `${nameOfServer(version)}, ${limits}${event}`;
-};
 
 /** The nodes of a cluster, as they answer now; `null`: the address names one node. */
 const askCluster = async (url: string) => {
@@ -272,29 +191,6 @@ const describeCluster = ({
     ...(silent.length === 0 ? [] : [`no answer from ${silent.join(', ')}`]),
   ].join('; ');
 
-/** Shorter than the doctor's wait for a check. */
-const VERIFY_WITHIN_MS = 8_000;
-
-const checkStoreFile = async ({ EVENTSTORE_URL }: Config): Promise<readonly Verdict[]> => {
-  // The embedded store of a stack serves TLS only: another one has files of its own.
-  if (process.env['DATABASE_URL'] || !readAddress(EVENTSTORE_URL).usesTls) return [];
-  const folder = join(dataDirOf(process.env), 'event-store');
-  const { verifyApart } = await import('#embedded-event-store/operator/verify-apart.js');
-  const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
-  try {
-    const program = programPath('embedded-event-store');
-    const { events, findings, listed } = await verifyApart(program, folder, patience);
-    if (findings === 0) return [ok(`all ${events} events match their checksums`)];
-    const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
-    const advice = 'Restore a backup: docs/operations.md, "Backup and restore".';
-    return [failure(`${folder} is damaged: ${listed[0]}${more}`, advice, 'damaged')];
-  } catch (error) {
-    if (!patience.aborted) throw error;
-    const command = `embedded-event-store verify --data ${folder}`;
-    return [ok(`not read within ${VERIFY_WITHIN_MS / 1_000} s; ${command} reads it to the end`)];
-  }
-};
-
 const checkTables = async ({ pool, store, config }: Session): Promise<readonly Verdict[]> => {
   // Tables that are not made yet are a matter for the check of migrations.
   if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];
@@ -302,33 +198,20 @@ const checkTables = async ({ pool, store, config }: Session): Promise<readonly V
   const missing = [...irreplaceable, ...readModels, ...expendable];
   // Without checkpoints, nothing says up to where a table should be filled.
   const emptied = irreplaceable.length > 0 ? [] : await emptiedTables({ pool, store }, PROJECTIONS);
-  const misshapen = await findMisshapenTables(pool);
-  const faults = missing.length + emptied.length + misshapen.length;
-  if (faults === 0) return [ok('every table exists with its columns')];
-  const shapes = misshapen.map(({ table, lacks }) => `${table} (${lacks.join(', ')})`);
+  const faults = missing.length + emptied.length;
+  if (faults === 0) return [ok('every table exists')];
   const said = [
     ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
     ...(emptied.length > 0 ? [`empty, although the log has rows for them: ${emptied.join(', ')}`] : []),
-    ...(shapes.length > 0 ? [`of another shape: ${shapes.join(', ')}`] : []),
   ].join('; ');
-  const byHand = misshapen.filter(({ table }) => !READ_MODELS.includes(table));
   const advice =
     irreplaceable.length > 0
       ? `Only a backup has ${irreplaceable.join(', ')}: stop API and workers, then ops restore (docs/runbook.md, "Lost tables").`
       : expendable.length > 0
         ? 'ops projections restore --all --make-empty; with --dry-run it says what is lost with each table.'
-        : faults > byHand.length
-          ? 'ops projections restore --all'
-          : '';
-  const ways = [advice, ...byHand.map(wayOutByHand)].filter(Boolean).join('; then: ');
-  return [failure(said, ways, 'table_missing')];
+        : 'ops projections restore --all';
+  return [failure(said, advice, 'table_missing')];
 };
-
-/** The rows of an operational table are nowhere else: no command replaces it. */
-const wayOutByHand = ({ table, lacks }: MisshapenTable): string =>
-  table in EXPENDABLE_TABLES
-    ? `drop table ${table} as the owner, then ops projections restore --all --make-empty`
-    : `give ${table} its columns back as its migrations made them (${lacks.join(', ')}), or ops restore a backup`;
 
 const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> => {
   const { level, message } = await time.compare();
@@ -342,108 +225,6 @@ const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> 
   return level === 'warning'
     ? warning(said, 'Synchronise the clocks (NTP) before work that time causes stops.')
     : ok(said);
-};
-
-const DAY_MS = 86_400_000;
-const TLS_WITHIN_MS = 3_000;
-/** The doctor warns this long before a certificate expires. */
-const WARN_DAYS = 30;
-
-/** `expiresAt` in milliseconds since 1970. */
-interface Certificate {
-  readonly of: string;
-  readonly expiresAt: number;
-}
-
-/** A store that does not answer is reported by its own check. @param now milliseconds since 1970 */
-export const checkCertificates = async (
-  { EVENTSTORE_URL, DATABASE_URL }: Pick<Config, 'EVENTSTORE_URL' | 'DATABASE_URL'>,
-  now: number,
-): Promise<readonly Verdict[]> => {
-  const { usesTls, nodes } = readAddress(EVENTSTORE_URL);
-  const found = [
-    ...(await Promise.all([
-      ...(usesTls ? nodes : []).map((node) =>
-        served('the event store', hostOf(node), /\d+$/.exec(node)![0], false),
-      ),
-      postgresServer(DATABASE_URL),
-    ])),
-    ...namedFiles(EVENTSTORE_URL),
-    ...namedFiles(DATABASE_URL),
-  ]
-    .filter((one) => one !== null)
-    .toSorted((one, other) => one.expiresAt - other.expiresAt);
-  const [first] = found;
-  if (!first) return [ok('no connection uses TLS')];
-  const described = ({ of, expiresAt }: Certificate): string => {
-    const day = new Date(expiresAt).toISOString().slice(0, 10);
-    return expiresAt <= now
-      ? `${of}, which expired on ${day}`
-      : `${of}, which expires on ${day}, in ${Math.floor((expiresAt - now) / DAY_MS)} days`;
-  };
-  const ending = found.filter(({ expiresAt }) => expiresAt - now < WARN_DAYS * DAY_MS);
-  if (ending.length === 0) return [ok(`the first to expire is ${described(first)}`)];
-  return ending.map((one) =>
-    (one.expiresAt <= now ? failure : warning)(
-      `the certificate of ${described(one)}`,
-      'Replace it before it expires (docs/operations.md, "Certificates").',
-    ),
-  );
-};
-
-const postgresServer = async (url: string): Promise<Certificate | null> => {
-  const { hostname, port, searchParams } = new URL(url);
-  const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'require' : 'disable');
-  const host = searchParams.get('host') ?? hostname;
-  if (mode === 'disable' || host.startsWith('/')) return null;
-  return served('PostgreSQL', host, port || '5432', true);
-};
-
-/** PostgreSQL's protocol, SSLRequest: the server answers S and then speaks TLS. */
-const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
-
-/** What a server presents, trusted or not: connections verify it themselves. `null` when it does not answer. */
-const served = (of: string, host: string, port: string, isPostgres: boolean): Promise<Certificate | null> =>
-  new Promise((resolve) => {
-    const socket = connectTcp(Number(port), host);
-    const end = (found: Certificate | null): void => {
-      resolve(found);
-      socket.destroy();
-    };
-    const nothing = (): void => end(null);
-    socket.setTimeout(TLS_WITHIN_MS, nothing).once('error', nothing).once('close', nothing);
-    const look = (): void => {
-      const secure = connectTls({
-        socket,
-        ...(isIP(host) === 0 && { servername: host }),
-        rejectUnauthorized: false,
-      });
-      secure.once('error', nothing).once('secureConnect', () => {
-        const expiresAt = Date.parse(secure.getPeerCertificate().valid_to);
-        end({ of: `${of} at ${host}`, expiresAt });
-      });
-    };
-    if (!isPostgres) return void socket.once('connect', look);
-    socket.once('connect', () => socket.write(SSL_REQUEST));
-    socket.once('data', (answer) => (answer.toString('latin1') === 'S' ? look() : nothing()));
-  });
-
-const FILE_PARAMETERS = ['tlscafile', 'usercertfile', 'sslrootcert', 'sslcert'];
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-const namedFiles = (url: string): readonly Certificate[] =>
-  [...new URLSearchParams(url.split('?')[1] ?? '')]
-    .filter(([name]) => FILE_PARAMETERS.includes(name.toLowerCase()))
-    .flatMap(([, file]) => (textOf(file).match(PEM) ?? []).map((pem) => ({ file, pem })))
-    .map(({ file, pem }) => ({ of: file, expiresAt: Date.parse(new X509Certificate(pem).validTo) }));
-
-/** A file that cannot be read already stops the connection, which has a check of its own. */
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 };
 
 /** An attacker inside the program gets the rights of its role, so the role should only read and write rows. */
@@ -515,69 +296,6 @@ export const checkSessions = async (pool: Pick<Pool, 'connect'>): Promise<Verdic
 const sessionOf = async (client: PoolClient): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
 
-/** `null` where the role may not know it. `syncState` is `sync` or `quorum` when a commit waits for the standby. */
-export type Standby = Readonly<Record<'name' | 'state' | 'syncState' | 'behind', string | null>>;
-
-export interface Replication {
-  readonly standbys: readonly Standby[];
-  /** Empty: commits wait for nobody. */
-  readonly synchronousNames: string;
-  readonly synchronousCommit: string;
-}
-
-/** Asks as the owner, if possible: the role of API and worker may not know what other roles do. */
-const checkStandby = async (config: Config): Promise<Verdict> => {
-  const client = new pg.Client({ connectionString: config.DATABASE_OWNER_URL ?? config.DATABASE_URL });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const { rows: settings } = await client.query<Omit<Replication, 'standbys'>>(
-      `select current_setting('synchronous_standby_names') as "synchronousNames",
-              current_setting('synchronous_commit') as "synchronousCommit"`,
-    );
-    const { rows: standbys } = await client.query<Standby>(
-      `select application_name as name, state, sync_state as "syncState",
-              pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) as behind
-       from pg_stat_replication where state is null or state <> 'backup' order by sync_state desc nulls last`,
-    );
-    return verdictOn({ ...settings[0]!, standbys });
-  } finally {
-    await client.end();
-  }
-};
-
-const LOSS =
-  'Set synchronous_standby_names, or know what a promotion loses and how to find it: docs/operations.md, "PostgreSQL with a standby".';
-
-export const verdictOn = ({ standbys, synchronousNames, synchronousCommit }: Replication): Verdict => {
-  if (standbys.length === 0)
-    return synchronousNames === ''
-      ? ok('none is attached: a lost server needs a backup')
-      : failure(
-          'commits wait for a synchronous standby, and none is attached',
-          'Start the standby, or empty synchronous_standby_names and reload the server.',
-        );
-  if (standbys.every(({ syncState }) => syncState === null))
-    return warning(
-      `${standbys.length} attached; its state is hidden from this role`,
-      'As an administrator: grant pg_read_all_stats to the role of DATABASE_OWNER_URL.',
-    );
-  const isSynchronous = ({ syncState }: Standby): boolean => syncState === 'sync' || syncState === 'quorum';
-  const described = standbys
-    .map((one) => {
-      const kind = isSynchronous(one) ? 'synchronous' : 'asynchronous';
-      return `${one.name || 'a standby'} is ${kind} (${one.state}), ${one.behind ?? 'an unknown amount'} behind`;
-    })
-    .join(', ');
-  if (!standbys.some(isSynchronous)) return warning(`${described}: a promotion loses the last commits`, LOSS);
-  return ['off', 'local'].includes(synchronousCommit)
-    ? warning(
-        `${described}, but synchronous_commit is ${synchronousCommit}: commits do not wait for it`,
-        `Set synchronous_commit to on. ${LOSS}`,
-      )
-    : ok(`${described}: a promotion loses no acknowledged commit`);
-};
-
 const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict> => {
   const pending = await pendingMigrations(DATABASE_URL, MODULES);
   return pending.length === 0
@@ -629,21 +347,6 @@ export const checkDestroyedKeys = async (
   );
 };
 
-const checkIssuerKeys = async ({ queries }: Session): Promise<Verdict> => {
-  const { source, used, unused, failure: reason } = await queries.execute(new ExamineIssuerKeys());
-  if (source === 'nowhere') return ok('none are accepted: no issuer is configured');
-  if (reason !== null)
-    return failure(
-      `the issuer’s keys cannot be fetched: ${reason}`,
-      'Is TOKEN_JWKS_URL right and reachable from here?',
-    );
-  const some = `${used} ${used === 1 ? 'key' : 'keys'} of the issuer usable`;
-  if (unused.length === 0 && used > 0) return ok(some);
-  const others = unused.map(({ name, reason: why }) => `; not ${name}: ${why}`).join('');
-  const advice = 'Tokens signed with such a key are refused: publish EdDSA or RS256 keys with unique kids.';
-  return (used === 0 ? failure : warning)(`${some}${others}`, advice);
-};
-
 /** The disk of the embedded stack's folder. Stores on other machines are not checked. */
 const checkDisk = async ({ DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve }: Config): Promise<Verdict> => {
   if (folder === undefined) return ok('not checked: DISK_FOLDER is not set');
@@ -664,19 +367,15 @@ export const STORES: readonly Check[] = [
 ];
 
 export const STORE_CHECKS: readonly Check[] = [
-  // The first two: checks that meet damage or lack a table share their findings.
-  check('event store file', [], ({ config }) => checkStoreFile(config)),
+  // The first: checks that lack a table share its finding.
   check('tables', BOTH, checkTables),
   check('clock', POSTGRES, ({ time }) => checkClock(time)),
-  check('certificates', [], ({ config }) => checkCertificates(config, Date.now())),
   check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
   check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),
   check('sessions', POSTGRES, ({ pool }) => checkSessions(pool)),
-  check('standby', POSTGRES, ({ config }) => checkStandby(config)),
   check('migrations', POSTGRES, ({ config }) => checkMigrations(config)),
   check('encryption keys', POSTGRES, ({ pool, keys }) => checkKeys(pool, keys)),
   check('destroyed keys', POSTGRES, ({ pool, keys }) => checkDestroyedKeys(pool, keys)),
-  check('bearer tokens', [], checkIssuerKeys),
 ];
 
 export const DISK: Check = check('disk', [], ({ config }) => checkDisk(config));

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { bookStream, CheckHolds, creditsEvents, orderLineEvents } from '#billing/contracts/index.js';
+import { orderLineEvents } from '#billing/contracts/index.js';
 import { isSetAside } from '#event-sourcing/core/event.js';
-import { streamName } from '#event-sourcing/core/stream-name.js';
 import { placeText, stoppedStreams, type StoppedStream } from '#event-sourcing/projections/parked-streams.js';
 import { readSetAside } from '#event-sourcing/projections/set-aside.js';
-import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
@@ -53,8 +51,6 @@ export const CHECKS: readonly Check[] = [
   check('order lines', EVENTS, ({ store }) => checkOrderLines(store)),
   check('jobs', POSTGRES, ({ pool, time }) => checkJobs(pool, time)),
   check('deliveries', POSTGRES, (session) => checkDeliveries(session)),
-  check('balances', BOTH, (session) => checkBalances(session)),
-  check('holds', POSTGRES, (session) => checkHolds(session)),
   check('batches', BOTH, ({ queries, config }) => checkBatches(queries, config.READING_TIMEOUT_MS)),
   check('retention', POSTGRES, (session) => checkRetention(session)),
   check('documents', POSTGRES, ({ pool }) => checkDocuments(pool)),
@@ -125,13 +121,9 @@ const examine = async ({ name, needs, run }: Check, session: Session): Promise<r
   return [found].flat().map((verdict) => ({ check: name, ...verdict }));
 };
 
-/** Checks that name all of what others meet in part, with how the findings of those begin. */
-const WHOLE: readonly (readonly [check: string, met: string])[] = [
-  ['event store file', 'the event store has damaged data'],
-  ['tables', 'PostgreSQL lacks a table'],
-];
+/** The check of tables names all of what others meet in part. */
 const covers = (whole: Finding, part: Finding): boolean =>
-  WHOLE.some(([name, met]) => whole.check.startsWith(name) && part.message.startsWith(met));
+  whole.check.startsWith('tables') && part.message.startsWith('PostgreSQL lacks a table');
 
 /** Joins findings with one cause under the names of their checks. */
 const mergedCauses = (findings: readonly Finding[]): readonly Finding[] =>
@@ -316,71 +308,6 @@ export const checkDeliveries = async ({ queries }: Pick<Session, 'queries'>): Pr
     oldest === 0 ? 'none is due' : `the oldest has been due for ${oldest} s`,
     'Is a worker with the role webhooks running and keeping up? ops webhooks health has more.',
   );
-};
-
-const BALANCE = 'billing.balance.v1';
-
-/**
- * Balances that were deleted, before the next event of their books. Compares tables, and reads the first event of each
- * book that has no balance: it makes the row. An emptied table and a parked stream are findings of other checks.
- */
-const checkBalances = async ({ pool, store }: Session): Promise<readonly Verdict[]> => {
-  // Before the rows: those that it covers are there.
-  const upTo = (await findCheckpoint(pool, BALANCE))?.position ?? -1n;
-  const parked = (await stoppedStreams(pool)).filter(({ consumer }) => consumer === BALANCE);
-  const { rows } = await pool.query<{ workspace_id: string }>(
-    `select workspace_id from workspaces.workspace
-     where not exists (select from billing.balance where balance.workspace_id = workspace.workspace_id and mode = 'live')
-       and exists (select from billing.balance where mode = 'live')
-     order by workspace_id limit $1`,
-    [MOST],
-  );
-  const found: Verdict[] = [];
-  for (const { workspace_id } of rows) {
-    const stream = streamName(creditsEvents.category, workspace_id);
-    if (parked.some((one) => one.stream === stream)) continue;
-    for await (const event of store.read(stream, { limit: 1 }))
-      if (event.type === 'BookOpened' && !isSetAside(event, BALANCE) && event.position <= upTo)
-        found.push(
-          failure(
-            `workspace ${workspace_id} has a credit book and no balance: the row was deleted`,
-            `ops projections replay ${BALANCE} --stream ${stream}`,
-          ),
-        );
-  }
-  if (found.length > 0) return found;
-  return [
-    ok(rows.length < MOST ? 'every book has one' : `of ${MOST} workspaces without one, none has a book`),
-  ];
-};
-
-const HOLDS = 'billing.hold.v1';
-
-const checkHolds = async (session: Session): Promise<readonly Verdict[]> => {
-  if (!(await session.time.isTrusted())) return [NOT_JUDGED];
-  // A damaged test book is a finding of its own: the live books do not depend on it.
-  const test = (await holdsOf(session, false)).map((one) => ({ ...one, check: 'test holds' }));
-  return [...(await holdsOf(session, true)), ...test];
-};
-
-const holdsOf = async ({ queries, config }: Session, livemode: boolean): Promise<readonly Verdict[]> => {
-  const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
-  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs, livemode));
-  const command = `ops ledger reconcile${livemode ? '' : ' --mode test'}`;
-  return [
-    old === 0
-      ? ok('none older than a reading may take')
-      : warning(`${old} older than a reading may take`, `${command} shows them; settlement may be halted.`),
-    ...differences.map(({ workspaceId, held, open }) =>
-      failure(
-        `the ${livemode ? 'book' : 'test book'} of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
-        // A replay makes missing rows again, and finds no others.
-        open < held
-          ? `ops projections replay ${HOLDS} --stream ${bookStream(workspaceId, livemode)}`
-          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
-      ),
-    ),
-  ];
 };
 
 /** A batch is looked at at least once an hour. */

@@ -1,7 +1,7 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { bookStream } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { categoryOf, streamName } from '#event-sourcing/core/stream-name.js';
+import { streamName } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
@@ -14,7 +14,6 @@ interface Options {
   readonly reading?: string;
   readonly correlation?: string;
   readonly since?: number;
-  readonly format: 'table' | 'mermaid' | 'json';
 }
 
 /** Everything that happened to one reading or request, across modules. */
@@ -23,9 +22,8 @@ const addEventsCommand = (events: Command): void => {
     .option('--reading <id>', 'every event about this reading, in all modules, and its deliveries')
     .option('--correlation <id>', 'every event with this correlation id; reads the log')
     .option('--since <instant>', 'with --correlation: how far back to read the log', parseInstant)
-    .addOption(new Option('--format <format>').choices(['table', 'mermaid', 'json']).default('table'))
-    .addHelpText('after', '\nExample:\n  ops events --reading 7f9c24e8-… --format mermaid > story.mmd')
-    .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
+    .addHelpText('after', '\nExample:\n  ops events --reading 7f9c24e8-…')
+    .action(async ({ reading, correlation, since }: Options, command: Command) => {
       if ((reading === undefined) === (correlation === undefined))
         throw new OpsError('Choose either --reading <id> or --correlation <id>.');
       const { events, deliveries } = await withSession(async (session) => {
@@ -39,10 +37,7 @@ const addEventsCommand = (events: Command): void => {
         tableOf(story, STORY_COLUMNS),
         ...(deliveries.length > 0 ? ['', tableOf(deliveries, DELIVERY_COLUMNS)] : []),
       ];
-      // An alias of --json.
-      if (format === 'json') command.setOptionValue('json', true);
-      const text = format === 'mermaid' ? drawStory(story, deliveries) : tables.join('\n');
-      print(command, { events: story, deliveries }, text);
+      print(command, { events: story, deliveries }, tables);
     });
 };
 
@@ -149,30 +144,7 @@ export const DELIVERY_COLUMNS: Columns<DeliveryOfReading> = {
   attempts: 'attempts',
 };
 
-/** A Mermaid sequence diagram: each event is an arrow from the stream of its cause, or from the caller, to its own. */
-export const drawStory = (
-  chapters: readonly Chapter[],
-  deliveries: readonly DeliveryOfReading[] = [],
-): string => {
-  const from = ({ cause, actor }: Chapter): string =>
-    cause.stream === null ? kindOf(actor) : categoryOf(cause.stream);
-  const participants = new Set(chapters.flatMap((chapter) => [from(chapter), categoryOf(chapter.stream)]));
-  for (const { endpointId } of deliveries) participants.add('webhooks').add(endpointId);
-  return [
-    'sequenceDiagram',
-    ...[...participants].map((name) => `  participant ${name}`),
-    ...chapters.map(
-      (chapter) =>
-        `  ${from(chapter)}->>${categoryOf(chapter.stream)}: ${chapter.type} (+${chapter.afterMs} ms)`,
-    ),
-    ...deliveries.map(
-      ({ endpointId, eventType, status, attempts }) =>
-        `  webhooks->>${endpointId}: ${eventType} (${status}, ${attempts} attempts)`,
-    ),
-  ].join('\n');
-};
-
-/** `apiKey:Ab3d` is drawn as `apiKey`. */
+/** `apiKey:Ab3d` is shown as `apiKey`. */
 export const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';
 
 export const commands = { events: addEventsCommand };

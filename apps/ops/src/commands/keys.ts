@@ -3,16 +3,13 @@ import { isAnother, type EpochKeys } from '#platform/crypto/epochs/epoch-keys.js
 import { EpochRows, type EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
 import { boundsOf, epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
 import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
-import { installationOf } from '#platform/crypto/installation.js';
 import { countByKey } from '#platform/crypto/rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '#platform/crypto/subject-keys.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { createLogger } from '#platform/telemetry/logger.js';
 import { CountSecretsByKey, RewrapSecrets } from '#webhooks/contracts/index.js';
-import type { Config } from '../../../service/src/settings.js';
-import { onDatabase } from '../backup/tables.js';
 import { OpsError, print, tableOf, withProgress } from '../output.js';
-import { readConnection, withSession, type Session } from '../session.js';
+import { withSession, type Session } from '../session.js';
 
 interface Confirmed {
   readonly yes?: true;
@@ -33,7 +30,7 @@ To rotate ENCRYPTION_KEYS without downtime:
   4. When ops keys status shows nothing sealed with the old key, remove it from ENCRYPTION_KEYS.
 Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are derived from it.`,
   );
-  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember, addAdopt])
+  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember])
     add(keys);
 };
 
@@ -394,50 +391,5 @@ const requireEpoch = async (rows: EpochRows, epoch: string): Promise<EpochRow> =
 
 const readingsOf = async (pool: Parts['pool'], epoch: string): Promise<number> =>
   (await countByKey(pool, SUBJECT_KEY_COLUMN)).get(epoch) ?? 0;
-
-const addAdopt = (keys: Command): void => {
-  keys
-    .command('adopt-digest-key')
-    .description('use the database with this DIGEST_KEY, after the former one was lost')
-    .option(...YES)
-    .addHelpText(
-      'after',
-      `
-Each process compares its DIGEST_KEY with the one that the database was first used with, and works with no other. Adopt
-another key only when the former one is lost. Stop API and workers first. What depends on the former key is lost for good:
-  - a request repeated under an Idempotency-Key from before makes a second reading, which costs again
-  - readings from before are no longer found by their externalId
-  - backups and mirrors of keys from before belong to another installation: keep them with that key, and begin new ones`,
-    )
-    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
-      const { notedAt, isSame } = await adoptDigestKey(readConnection(process.env), yes);
-      const former = notedAt === null ? 'no DIGEST_KEY yet' : `another DIGEST_KEY since ${notedAt}`;
-      const text = isSame
-        ? `This DIGEST_KEY is the one that the database is used with since ${notedAt}. Nothing to do.`
-        : yes
-          ? `The database was used with ${former}. From now on it is used with this one. Restart API and workers with it.`
-          : `The database is used with ${former}. Would adopt this one: see --help for what that loses. Add --yes to do it.`;
-      print(command, { notedAt, isSame, done: yes && !isSame }, text);
-    });
-};
-
-/** The service's own sessions would be refused: this one asks nothing. @returns what was noted before */
-const adoptDigestKey = (config: Config, isDone: boolean) => {
-  const installation = installationOf(config);
-  return onDatabase(config.DATABASE_URL, async (client) => {
-    const { rows } = await client.query<{ fingerprint: string; noted_at: Date }>(
-      'select fingerprint, noted_at from platform.installation',
-    );
-    if (isDone)
-      await client.query(
-        `insert into platform.installation as noted (fingerprint) values ($1)
-         on conflict (only_row) do update set fingerprint = excluded.fingerprint, noted_at = now()
-         where noted.fingerprint <> excluded.fingerprint`,
-        [installation],
-      );
-    const [before] = rows;
-    return { notedAt: before?.noted_at.toISOString() ?? null, isSame: before?.fingerprint === installation };
-  });
-};
 
 export const commands = { keys: addKeysCommands };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import type { Projection } from '#event-sourcing/projections/projection.js';
 import { transaction } from '#event-sourcing/projections/checkpoint.js';
 import { emptyTables } from '#event-sourcing/projections/lost-tables.js';
@@ -21,40 +21,8 @@ import {
   JOB_TABLES,
   type MissingTables,
 } from '../../../service/src/tables.js';
-import { COLUMNS } from '../columns.js';
 import { OpsError, print, tableOf, withRebuildProgress } from '../output.js';
 import { chosenProjections, withWorkshop, type Chosen } from '../workshop.js';
-
-/** A table that lacks a column of this program, or has it with another type. */
-export interface MisshapenTable {
-  readonly table: string;
-  /** `<column> <type>`, as this program needs them. */
-  readonly lacks: readonly string[];
-}
-
-/** The columns of tables that exist, as `<column> <type>`, by table. */
-export const columnsOf = async (
-  pool: Pick<Pool, 'query'>,
-  tables: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const { rows } = await pool.query<{ name: string; columns: string[] }>(
-    `select name, array_agg(attname || ' ' || format_type(atttypid, atttypmod) order by attnum) as columns
-     from unnest($1::text[]) known (name) join pg_attribute on attrelid = to_regclass(name)
-     where attnum > 0 and not attisdropped group by name`,
-    [tables],
-  );
-  return new Map(rows.map(({ name, columns }) => [name, columns]));
-};
-
-/** Missing tables are not reported, nor columns that a newer program added. One query of the catalogue. */
-export const findMisshapenTables = async (pool: Pick<Pool, 'query'>): Promise<readonly MisshapenTable[]> => {
-  const found = await columnsOf(pool, Object.keys(COLUMNS));
-  return Object.entries(COLUMNS).flatMap(([table, needed]) => {
-    const columns = found.get(table);
-    const lacks = columns ? needed.split(', ').filter((column) => !columns.includes(column)) : [];
-    return lacks.length > 0 ? [{ table, lacks }] : [];
-  });
-};
 
 interface Options extends Chosen {
   readonly dryRun?: true;
@@ -64,7 +32,7 @@ interface Options extends Chosen {
 /** What the command did with a table, or would do. */
 interface Outcome {
   readonly table: string;
-  readonly found: 'missing' | 'misshapen' | 'empty';
+  readonly found: 'missing' | 'empty';
   readonly action: 'filled' | 'made' | 'to be filled' | 'to be made' | 'left';
   readonly detail: string;
 }
@@ -76,7 +44,7 @@ be empty, such as keys of readings and checkpoints, only comes back from a backu
 export const addRestore = (projections: Command): void => {
   projections
     .command('restore')
-    .description('make and fill lost or changed read models again; exit code 1 if something is left')
+    .description('make and fill lost read models again; exit code 1 if something is left')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection')
     .option('--make-empty', 'with --all: also make lost operational tables that may be empty')
@@ -86,8 +54,7 @@ export const addRestore = (projections: Command): void => {
       const chosen = chosenProjections(name, options);
       if (options.makeEmpty && !options.all) throw new OpsError('--make-empty needs --all.');
       const outcomes = await withWorkshop(async (workshop, { pool, config }) => {
-        const misshapen = (await findMisshapenTables(pool)).map(({ table }) => table);
-        const missing = { ...(await findMissingTables(pool)), misshapen };
+        const missing = await findMissingTables(pool);
         requireCheckpoints(missing);
         if (options.dryRun) return planned(workshop, chosen, missing, options);
         const { rows } = await pool.query<{ role: string }>('select current_user as role');
@@ -118,14 +85,9 @@ export const addRestore = (projections: Command): void => {
 
 interface Work {
   readonly workshop: Workshop;
-  readonly missing: LostTables;
+  readonly missing: MissingTables;
   /** The role of API and worker. */
   readonly application: string;
-}
-
-interface LostTables extends MissingTables {
-  /** They exist, and lack a column or its type. */
-  readonly misshapen: readonly string[];
 }
 
 /** Without checkpoints, processes would repeat their effects: a restore must not let them start. */
@@ -140,12 +102,11 @@ const requireCheckpoints = ({ irreplaceable }: MissingTables): void => {
 const lostOf = async (
   { pool }: Workshop,
   projection: Projection,
-  { readModels, misshapen }: LostTables,
+  { readModels }: MissingTables,
 ): Promise<readonly Pick<Outcome, 'table' | 'found'>[]> => {
   const empty = await emptyTables(pool, projection);
   return projection.views.flatMap(({ table }): Pick<Outcome, 'table' | 'found'>[] => {
     if (readModels.includes(table)) return [{ table, found: 'missing' }];
-    if (misshapen.includes(table)) return [{ table, found: 'misshapen' }];
     return empty.includes(table) ? [{ table, found: 'empty' }] : [];
   });
 };
@@ -153,7 +114,7 @@ const lostOf = async (
 const planned = async (
   workshop: Workshop,
   chosen: readonly Projection[],
-  missing: LostTables,
+  missing: MissingTables,
   options: Options,
 ): Promise<readonly Outcome[]> => {
   const lost = await Promise.all(chosen.map((projection) => lostOf(workshop, projection, missing)));
@@ -178,7 +139,6 @@ const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Pro
     const { events } = await withRebuildProgress(projection.name, (report) =>
       refill(workshop, projection, {
         lost: lost.map(({ table }) => table),
-        replaced: lost.filter(({ found }) => found === 'misshapen').map(({ table }) => table),
         apart,
         putBack: (client, tables) => moveFromApart(client, tables, application),
         ...report,

@@ -318,34 +318,4 @@ const replay = async (workshop: Workshop, projection: Projection, by: ReturnType
   return { ...built, differences, switched };
 };
 
-/** The processes that react to events. */
-const addProcessesCommands = (processes: Command): void => {
-  processes.addHelpText('after', '\nProcesses cannot be rebuilt: their effects would happen a second time.');
-  processes
-    .command('list')
-    .description('list the processes that have ever run')
-    .action(async (_: object, command: Command) => {
-      const found = (await lagOfProcesses()).map(({ consumer, status }) => ({ consumer, status }));
-      print(command, { processes: found }, tableOf(found, { process: 'consumer', status: 'status' }));
-    });
-  processes
-    .command('status')
-    .description('the position of each process, and why it halted; exit code 1 when one does not run')
-    .addHelpText('after', '\nExample:\n  ops processes status --json')
-    .action(async (_: object, command: Command) => {
-      const found = await lagOfProcesses();
-      const { consumer, 'parked streams': _parked, ...columns } = LAG_COLUMNS;
-      const text = tableOf(found, { process: consumer!, ...columns, 'halted at': 'error' });
-      const isStopped = found.some(({ status }) => status !== 'running');
-      print(command, { processes: found }, text, isStopped);
-    });
-};
-
-const lagOfProcesses = () =>
-  withSession(async ({ pool, store }) =>
-    (await consumerLag(pool, store)).filter(({ consumer }) =>
-      PROJECTIONS.every(({ name }) => name !== consumer),
-    ),
-  );
-
-export const commands = { projections: addProjectionsCommands, processes: addProcessesCommands };
+export const commands = { projections: addProjectionsCommands };

@@ -104,30 +104,6 @@ export class GetLedger extends Query<LedgerEntry[]> {
   }
 }
 
-/** A book whose two views disagree: somebody changed or deleted rows. Credits. */
-export interface HoldDifference {
-  readonly workspaceId: string;
-  readonly held: number;
-  readonly open: number;
-}
-
-export interface CheckedHolds {
-  /** Reservations that have been open for longer than asked. */
-  readonly old: number;
-  /** At most 20 books whose open holds are not what the balance view says is held. */
-  readonly differences: readonly HoldDifference[];
-}
-
-/** Counts old reservations, and compares open ones with balances: of the live books, or of the test books. */
-export class CheckHolds extends Query<CheckedHolds> {
-  constructor(
-    readonly olderThanMs: number,
-    readonly livemode: boolean,
-  ) {
-    super();
-  }
-}
-
 /** One page of what was found, and where the next one begins; `null`: there is none. */
 export interface FoundPage<T> {
   readonly found: readonly T[];

@@ -10,18 +10,15 @@ export const VERIFYING = 'EMBEDDED_EVENT_STORE_VERIFYING';
  * Like `verifyFolder`, in a process of its own: LMDB maps the file into memory, and damaged page links can end the
  * process that follows them. Such an end is a finding.
  * @param program path of this library's program
- * @param signal ends the check early
  * @throws {UnusableDataError} when the folder has no store of this format
  */
 export const verifyApart = async (
   program: string,
   folder: string,
-  signal?: AbortSignal,
 ): Promise<Verification> => {
   const child = spawn(process.execPath, [program, 'verify', '--data', folder, '--json'], {
     env: { ...process.env, [VERIFYING]: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(signal && { signal }),
   });
   let [output, said] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));

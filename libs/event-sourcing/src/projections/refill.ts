@@ -5,10 +5,8 @@ import { rebuild, type RebuildProgress } from './rebuild.js';
 import { Refused, dropVersions, oneAtATime, takeOverParked, type Workshop } from './versions.js';
 
 export interface Refill {
-  /** Tables to fill: truncated, dropped, or replaced. */
+  /** Tables to fill: truncated or dropped. */
   readonly lost: readonly string[];
-  /** Those of them that have another shape, and are dropped, with their rows, when the new ones are filled. */
-  readonly replaced?: readonly string[];
   /** Where an empty table of the same shape waits, for each table of the projection. */
   readonly apart: (table: string) => string;
   /** Puts filled tables in the places of dropped ones, in this transaction. */
@@ -25,7 +23,7 @@ export interface Refill {
 export const refill = async (
   workshop: Workshop,
   projection: Projection,
-  { lost, replaced = [], apart, putBack, onProgress }: Refill,
+  { lost, apart, putBack, onProgress }: Refill,
 ): Promise<{ events: number | null }> => {
   const elsewhere: Projection = {
     ...projection,
@@ -40,7 +38,6 @@ export const refill = async (
     await oneAtATime(client, projection);
     await client.query('set local synchronous_commit = on');
     const dropped: string[] = [];
-    for (const table of replaced) await client.query(`drop table ${table}`);
     for (const table of lost) {
       const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
         table,

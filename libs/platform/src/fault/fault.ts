@@ -25,7 +25,7 @@ const KINDS = {
   ],
   other_installation: [
     'was not used with this DIGEST_KEY',
-    'Give this process the DIGEST_KEY of the other processes, or the DATABASE_URL of its own installation. If that key is lost: ops keys adopt-digest-key --help.',
+    'Give this process the DIGEST_KEY of the other processes, or the DATABASE_URL of its own installation. If that key is lost: docs/runbook.md, "The wrong DIGEST_KEY".',
   ],
   // A standby, or a server that was set to read-only.
   read_only: [

@@ -1,11 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { AsOf } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { writeSeal } from './months.js';
 import { causeOf, requirePast } from './reports.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
@@ -37,12 +33,3 @@ it.each([
 ] as const)('The cause of a movement (%s, %j) is never empty', (type, ids, said) =>
   expect(causeOf({ correlationId: '', causationId: '', cause: null, type, ...ids })).toMatch(said),
 );
-
-it('A seal replaces no other one, and may be written again', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'seal-'));
-  const path = join(folder, 'seal.json');
-  for (const _ of ['first', 'again']) await writeSeal(path, 'first\n');
-  await expect(writeSeal(path, 'second\n')).rejects.toThrow(`${path} exists already`);
-  expect(readFileSync(path, 'utf8')).toBe('first\n');
-  rmSync(folder, { recursive: true });
-});
