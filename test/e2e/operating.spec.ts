@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { programPath } from '#platform/program-path.js';
 import { runVerifier } from '../../libs/billing/test/run-verifier.js';
@@ -80,7 +79,7 @@ describe('the log', () => {
     expect(await refusal('events', '--reading', 'none')).toMatch(/no event of none/);
   });
 
-  it('can be searched newest first, and followed as it grows', async () => {
+  it('can be searched newest first', async () => {
     const readingId = await customer.published();
     const find = ['streams', 'find'];
     const newest = (await stack.ops([...find, '--type', 'ReadingCompleted', '--limit', '1'])) as {
@@ -89,24 +88,6 @@ describe('the log', () => {
     expect(newest.events).toMatchObject([{ stream: `reading-${readingId}` }]);
     expect(await stack.ops([...find, '--id', newest.events[0].id])).toEqual(newest);
     expect(await refusal(...find)).toMatch(/Say what/);
-
-    const tail = startOps('streams', 'tail', '--category', 'reading', '--json', '--count', '2');
-    const printed: string[] = [];
-    createInterface({ input: tail.stdout }).on('line', (line) => printed.push(line));
-    const closed = once(tail, 'close');
-    // It prints only events after its start, and nothing shows when it has started.
-    const feeding = new AbortController();
-    const feed = (async () => {
-      while (!feeding.signal.aborted) {
-        await customer.create(person());
-        await delay(500);
-      }
-    })();
-    expect(await closed).toEqual([0, null]);
-    feeding.abort();
-    await feed;
-    const types = printed.map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(types.map((type) => type.startsWith('Reading'))).toEqual([true, true]);
   });
 });
 

@@ -156,8 +156,7 @@ describe('the operator’s commands', () => {
     const versions = async () =>
       (await Promise.all(readings.map((id) => customer.reading(id)))).map(({ document }) => document.version);
 
-    for (const options of [[], ['--dry-run']])
-      expect(await republish(...options)).toMatchObject({ found: 2, requested: 0, dryRun: true });
+    expect(await republish()).toMatchObject({ found: 2, requested: 0, dryRun: true });
     expect(await versions()).toEqual([1, 1]);
     expect(await republish('--limit', '1', '--yes')).toMatchObject({ found: 1, requested: 1, dryRun: false });
     await recorded(1);
@@ -183,9 +182,8 @@ describe('the operator’s commands, wherever they run,', () => {
   });
 
   it('end quietly when nobody reads on, with the code of a closed pipe if they were not done', async () => {
-    const { child, ended } = start(['streams', 'tail']);
+    const { child, ended } = start(['ledger', 'export', '--workspace', workspace.workspaceId]);
     child.stdout.destroy();
-    while (child.exitCode === null) await stack.ops(['workspace', 'create', '--name', 'Seen']);
     expect(await ended).toEqual({ code: 141, stderr: '' });
   });
 

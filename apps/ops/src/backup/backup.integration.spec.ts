@@ -8,7 +8,7 @@ import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { Manifest } from './manifest.js';
 import { copyTables, loadTables } from './tables.js';
-import { takeBackup, unfinishedBeside, type BackupSources } from './take.js';
+import { takeBackup, type BackupSources } from './take.js';
 
 let postgres: StartedPostgres;
 beforeAll(async () => {
@@ -57,13 +57,6 @@ describe('A backup', () => {
     });
     await expect(written).rejects.toThrow('was filled meanwhile');
     expect([readdirSync(to), readdirSync(folder).toSorted()]).toEqual([['note'], ['backup', 'erased']]);
-  });
-
-  it('names what other runs have not finished, and leaves it', async () => {
-    const rest = [`${to}.unfinished`, join(folder, 'earlier.unfinished-a1B2c3')];
-    for (const path of rest) mkdirSync(path);
-    await take('one');
-    expect(unfinishedBeside(to)).toEqual(rest);
   });
 });
 

@@ -1,10 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
-  accessSync,
-  constants,
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   realpathSync,
@@ -156,28 +153,10 @@ export const embeddedObstacles = (givenDataDir: string, replace: boolean): reado
 };
 
 /** The folder is built beside its place and renamed. The system renames no mount point. */
-const obstacleOfPlace = (dataDir: string): string | null => {
-  let parent = dirname(dataDir);
-  while (!existsSync(parent)) parent = dirname(parent);
-  if (!isWritableFolder(parent))
-    return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
-  if (!existsSync(dataDir))
-    return lstatSync(dataDir, { throwIfNoEntry: false })
-      ? `${dataDir} is a link to a folder that does not exist: is its disk mounted?`
-      : null;
-  return statSync(dataDir).dev === statSync(parent).dev
+const obstacleOfPlace = (dataDir: string): string | null =>
+  !existsSync(dataDir) || statSync(dataDir).dev === statSync(dirname(dataDir)).dev
     ? null
     : `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
-};
-
-const isWritableFolder = (path: string): boolean => {
-  try {
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-};
 
 const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
 

@@ -48,7 +48,7 @@ export type BackupSources = Pick<Session, 'config' | 'store' | 'pool'> & {
 };
 
 /** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */
-export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {
+const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {
   checkTargets(plan);
   const { to, from } = plan.mirror;
   findMirror(to, installationOf(sources.config));
@@ -122,15 +122,6 @@ const newUnfinished = (to: string): string => {
   } catch (error) {
     throw explained(error, to);
   }
-};
-
-const UNFINISHED = /[.]unfinished(-[A-Za-z0-9]{6})?$/;
-
-/** Folders beside a backup that a run has not finished: it goes on, or was killed. */
-export const unfinishedBeside = (to: string): readonly string[] => {
-  const parent = dirname(resolve(to));
-  const names = existsSync(parent) ? readdirSync(parent).filter((name) => UNFINISHED.test(name)) : [];
-  return names.toSorted().map((name) => join(parent, name));
 };
 
 /** @throws OpsError when the target has got content meanwhile, such as the backup of another run */

@@ -6,7 +6,7 @@ import type { Manifest } from '../backup/manifest.js';
 import type { MirrorNote } from '../backup/mirror.js';
 import type { Restored } from '../backup/restore.js';
 import type { BackupPlan, LogSource } from '../backup/take.js';
-import { OpsError, print, tell } from '../output.js';
+import { OpsError, print } from '../output.js';
 import { readConnection, withSession } from '../session.js';
 import { someText } from './options.js';
 
@@ -37,8 +37,6 @@ interface BackupOptions extends LogOptions {
   readonly to?: string;
   readonly keysTo?: string;
   readonly withoutKeys?: true;
-  readonly erasedTo?: string;
-  readonly dryRun?: true;
 }
 
 const BACKUP_HELP = `
@@ -53,32 +51,20 @@ export const addBackupCommands = (backup: Command): void => {
   backup
     .option('--to <folder>', 'a new folder for the backup', someText)
     .option('--keys-to <folder>', 'where to mirror the keys; never inside the backup', someText)
-    .option('--without-keys', 'the keys are mirrored by other means')
-    .option(
-      '--erased-to <folder>',
-      'without keys: where to list erased readings; default: beside it',
-      someText,
-    );
+    .option('--without-keys', 'the keys are mirrored by other means; erased readings are listed beside the backup');
   addLogOptions(backup, 'data folder of an EventStoreDB node', 'backs up')
-    .option('--dry-run', 'check everything, and take nothing')
     .addHelpText('after', BACKUP_HELP)
     .action(async (options: BackupOptions, command: Command) => {
       const plan = planOf(options);
-      const { checkBackup, takeBackup, unfinishedBeside } = await import('../backup/take.js');
-      const answer = await withSession(async (session) => {
-        const { KEY_DIRECTORY } = session.config;
+      const { takeBackup } = await import('../backup/take.js');
+      const { postgres, eventStore } = await withSession((session) => {
         const { to, from } = plan.mirror;
-        const own = { ...plan, mirror: { to, from: from && keySources(KEY_DIRECTORY) } };
-        if (!options.dryRun) return takeBackup(session, own);
-        await checkBackup(session, own);
-        return null;
+        return takeBackup(session, {
+          ...plan,
+          mirror: { to, from: from && keySources(session.config.KEY_DIRECTORY) },
+        });
       });
-      const unfinished = unfinishedBeside(plan.to).join(', ');
-      if (unfinished !== '')
-        tell(`Not finished, and no backups: ${unfinished}. Delete them when no backup is running.`);
       const { to, mirror } = plan;
-      if (!answer) return print(command, { to, outcome: 'not_taken' }, `Would back up to ${to}.`);
-      const { postgres, eventStore } = answer;
       const { events, lastPosition } = eventStore.log;
       const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0);
       const files = [...postgres.tables.map(({ file }) => file), ...eventStore.files];
@@ -103,20 +89,18 @@ const byteSize = (bytes: number): string => {
 };
 
 const planOf = (options: BackupOptions): BackupPlan => {
-  const { to, keysTo, withoutKeys, erasedTo } = options;
+  const { to, keysTo, withoutKeys } = options;
   if (to === undefined) throw new OpsError('Name a new folder for the backup: --to.');
   if ((keysTo === undefined) === (withoutKeys === undefined))
     throw new OpsError(
       'Say where the keys go: --keys-to <folder>, or --without-keys if you mirror them by other means.',
     );
-  if (keysTo !== undefined && erasedTo !== undefined)
-    throw new OpsError('The mirror of keys lists erased readings: leave --erased-to out.');
   return {
     to: resolve(to),
     log: logSource(options),
     mirror:
       keysTo === undefined
-        ? { to: erasedTo === undefined ? listBeside(to) : resolve(erasedTo), from: null }
+        ? { to: listBeside(to), from: null }
         : { to: resolve(keysTo), from: keySources(undefined) },
   };
 };
@@ -167,7 +151,6 @@ interface RestoreOptions extends LogOptions {
   readonly from: string;
   readonly keys?: string;
   readonly withoutKeys?: true;
-  readonly erased?: string;
   readonly replace?: boolean;
   readonly dryRun?: true;
 }
@@ -184,8 +167,7 @@ export const addRestoreCommand = (restore: Command): void => {
   restore
     .requiredOption('--from <folder>', 'the backup', someText)
     .option('--keys <folder>', 'the mirror of keys', someText)
-    .option('--without-keys', 'servers: the keys are where the service looks for them')
-    .option('--erased <folder>', 'without keys: the list of erased readings; default: beside it', someText);
+    .option('--without-keys', 'servers: the keys are where the service looks for them');
   addLogOptions(restore, 'empty data folder of a stopped EventStoreDB node', 'restores')
     .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
     .option('--dry-run', 'show what would be restored and what is in the way, and change nothing')
@@ -229,17 +211,14 @@ interface FoundList {
 }
 
 const erasedList = async (
-  { from, keys, withoutKeys, erased }: RestoreOptions,
+  { from, keys, withoutKeys }: RestoreOptions,
   { installation }: Manifest,
 ): Promise<FoundList> => {
   if ((keys === undefined) === (withoutKeys === undefined))
     throw new OpsError('Name the mirror of keys with --keys, or say --without-keys if they are in place.');
-  if (keys !== undefined && erased !== undefined)
-    throw new OpsError('The mirror of keys lists erased readings: leave --erased out.');
   const { findMirror, readMirror } = await import('../backup/mirror.js');
-  const named = keys ?? erased;
-  const folder = named === undefined ? listBeside(from) : resolve(named);
-  return { folder, note: (named === undefined ? findMirror : readMirror)(folder, installation) };
+  const folder = keys === undefined ? listBeside(from) : resolve(keys);
+  return { folder, note: (keys === undefined ? findMirror : readMirror)(folder, installation) };
 };
 
 /** What a restore would do. */

@@ -61,7 +61,6 @@ interface Options {
   readonly workspace?: string;
   readonly rate: number;
   readonly limit?: number;
-  readonly dryRun?: true;
   readonly yes?: true;
 }
 
@@ -86,7 +85,6 @@ const addRepublish = (publications: Command): void => {
     .option('--workspace <id>', 'only of this workspace', someText)
     .option('--rate <n>', 'requests a second, at most', wholeNumber, PER_SECOND)
     .option('--limit <n>', 'readings, at most', wholeNumber)
-    .option('--dry-run', 'only count them, as without --yes')
     .option('--yes', 'publish them')
     .addHelpText(
       'after',
@@ -95,10 +93,9 @@ Earlier versions stay readable, reading.published is sent for each new one, and 
 again after an interruption: it continues with those that are left. It waits while workers have ${MOST_WAITING} to make.`,
     )
     .action(async (options: Options, command: Command) => {
-      const { contentVersion, dryRun, yes } = options;
+      const { contentVersion, yes } = options;
       if (contentVersion === CONTENT_VERSION)
         throw new OpsError(`${CONTENT_VERSION} are the current texts. Name those to be replaced.`);
-      if (dryRun && yes) throw new OpsError('Choose --dry-run or --yes.');
       const done = await withSession((session) => republish(session, options), HARMLESS_TO_REPEAT);
       const value = { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes };
       print(command, value, sentence(done, yes ?? false));

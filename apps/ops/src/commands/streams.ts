@@ -11,7 +11,7 @@ import { parseInstant, wholeNumber } from './options.js';
 
 /** Commands that read the log itself. Personal data stays sealed in their output. */
 const addStreamsCommands = (streams: Command): void => {
-  for (const add of [addShow, addTail, addFind]) add(streams);
+  for (const add of [addShow, addFind]) add(streams);
 };
 
 /** Which events an operator wants to see; an absent member matches every event. */
@@ -36,12 +36,6 @@ const isChosen = (
     [correlation, event.metadata.correlationId],
     [id, event.id],
   ].every(([wanted, given]) => wanted === undefined || wanted === given);
-
-/** An event in one line. */
-const line = (event: StoredEvent): string => {
-  const { position, stream, revision, type, metadata } = event;
-  return `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(shownActor(event))}`;
-};
 
 const MOST = 1_000;
 
@@ -82,37 +76,6 @@ const describe = (event: ListedEvent, owner: string): string => {
     ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
     ...(setAside ? [`   set aside by ${setAside.by}: ${printable(setAside.reason)}`] : []),
   ].join('\n');
-};
-
-const addTail = (streams: Command): void => {
-  streams
-    .command('tail')
-    .description('events as they are appended, until interrupted; with --json one JSON value per line')
-    .option('--category <category>', 'only streams of this category, such as reading')
-    .option('--type <type>', 'only events of this type')
-    .option('--workspace <id>', 'only events of this workspace')
-    .option('--count <n>', 'end after this many events', wholeNumber)
-    .addHelpText('after', '\nExample:\n  ops streams tail --type ReadingFailed --count 1 --json')
-    .action(async ({ count = Infinity, ...choice }: Choice & { count?: number }, command: Command) => {
-      await withSession(async ({ store }) => {
-        const categories = choice.category === undefined ? [] : [choice.category];
-        const subscription = store.subscribe({ after: await store.head(), categories });
-        const interrupted = (): void => void subscription.close();
-        process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-        try {
-          let seen = 0;
-          for await (const event of subscription) {
-            if (!isChosen(choice, event)) continue;
-            print(command, shownEvent(event), line(event));
-            seen += 1;
-            if (seen >= count) break;
-          }
-        } finally {
-          process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
-          await subscription.close();
-        }
-      });
-    });
 };
 
 const LIMIT = 50;

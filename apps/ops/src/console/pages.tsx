@@ -25,8 +25,6 @@ const LOOK_AGAIN = 10;
 const PART_WITHIN_MS = 5_000;
 /** Events that are counted after each checkpoint, at most. */
 const LOOK_AHEAD = 1_000;
-/** How far back the trend of a lag looks (ms). */
-const TREND_MS = 60_000;
 /** Rows of the parked streams. */
 const SHOWN = 50;
 /** How long a page waits for the worker of a process (s). */
@@ -34,14 +32,9 @@ const WAIT_SECONDS = 5;
 /** Checks of the doctor that cost little, for a page that looks again by itself. */
 const QUICK = ['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'deliveries', 'clock', 'disk'];
 
-interface Lag extends ConsumerLag {
-  /** Events behind up to a minute ago; `null`: not looked at then. */
-  readonly before: number | null;
-}
-
 /** What the pages of one console share. */
 export interface Looks {
-  readonly lags: () => Promise<readonly Lag[]>;
+  readonly lags: () => Promise<readonly ConsumerLag[]>;
   /** What the quick checks of the doctor find. */
   readonly troubles: () => Promise<readonly Finding[]>;
   /** The last run of all checks. */
@@ -49,20 +42,9 @@ export interface Looks {
 }
 
 export const looksOf = (session: Session): Looks => {
-  const { pool, store } = session;
-  let samples: readonly { readonly at: number; readonly lags: readonly ConsumerLag[] }[] = [];
   const quick = CHECKS.filter(({ name }) => QUICK.includes(name));
   return {
-    lags: async () => {
-      const lags = await consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
-      const now = performance.now();
-      samples = [...samples.filter(({ at }) => now - at <= TREND_MS), { at: now, lags }];
-      const earlier = samples.length > 1 ? samples[0]!.lags : [];
-      return lags.map((lag) => ({
-        ...lag,
-        before: earlier.find(({ consumer }) => consumer === lag.consumer)?.events ?? null,
-      }));
-    },
+    lags: () => consumerLag(session.pool, session.store, { lookAhead: LOOK_AHEAD }),
     troubles: () => examineAll(session, STORES, quick),
     examined: null,
   };
@@ -208,10 +190,6 @@ const overview: ConsolePage = {
   },
 };
 
-/** How a lag has changed within a minute: `+12`, `-340`. */
-const trend = ({ events, before }: Lag): string =>
-  before === null ? '' : `${events > before ? '+' : ''}${events - before}`;
-
 const consumers: ConsolePage = {
   path: 'consumers',
   title: 'Consumers',
@@ -223,7 +201,7 @@ const consumers: ConsolePage = {
         (found) => (
           <Listing
             caption="Consumers of the log"
-            columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
+            columns={{ ...LAG_COLUMNS, error: 'error' }}
             rows={found}
             empty="No consumer has ever run. Start a worker."
           />
@@ -235,7 +213,7 @@ const consumers: ConsolePage = {
           <>
             <Listing
               caption="Versions of projections"
-              columns={{ ...VERSION_COLUMNS, built: (one) => built(one, found) }}
+              columns={VERSION_COLUMNS}
               rows={found}
               empty=""
             />
@@ -254,15 +232,6 @@ const consumers: ConsolePage = {
       ),
     };
   },
-};
-
-type Version = ReturnType<typeof versionsIn>[number];
-
-/** How far a version that is being built is on its way to the live one, by position in the log. */
-const built = ({ projection, state, position }: Version, all: readonly Version[]): string => {
-  const live = all.find((one) => one.projection === projection && one.state === 'live')?.position ?? null;
-  if (state !== 'building' || position === null || live === null || live === 0n) return '';
-  return `${Math.min(100, Number((position * 100n) / live))} %`;
 };
 
 const parked: ConsolePage = {

@@ -48,14 +48,12 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     const rows = await balanceRows(this.pool, null);
     const verified = new VerifiedBooks(period, this.config.CLOCK_REFUSE_MS);
     const audit = new LogAudit(this.store, new Reconciler(null, rows), verified);
-    const read = (): Promise<void> =>
-      audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
-    await read();
+    await audit.read(command.progress);
     const closedNow = await this.close(command, verified.openUntil(period));
     if (closedNow > 0) {
       settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
       audit.reconciler.refresh(await balanceRows(this.pool, null));
-      await read();
+      await audit.read(command.progress);
     }
     const compared = await this.caughtUp(audit, settledBefore, command);
     const signatures = await verifyCorrections(this.store, audit.corrections, this.config.OPERATORS);
@@ -96,7 +94,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
       const { books, differences } = compared;
       const behind = differences.filter(isOfView).length;
       if (behind === 0 || performance.now() >= until) return compared;
-      progress?.('wait for the balance view', Math.max(0, books - behind), books);
+      progress?.(Math.max(0, books - behind), books);
       const position = (await findCheckpoint(this.pool, balanceProjection.name))?.position ?? null;
       const isLast = head !== null && position !== null && position >= head;
       if (!isLast) await delay(Math.min(LOOK_EVERY_MS, Math.max(0, until - performance.now())));
@@ -110,7 +108,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   /** Closes the books of these workspaces, which the log shows to be open. @returns how many */
   private async close({ by, progress }: CloseMonth, open: readonly string[]): Promise<number> {
     for (let done = 0; done < open.length; done += AT_ONCE) {
-      progress?.('close', done, open.length);
+      progress?.(done, open.length);
       const some = open.slice(done, done + AT_ONCE);
       // One that cannot be read is found again as a book that does not verify.
       await Promise.all(some.map((id) => this.creditBooks.recordDue(id, by()).catch(passOverUnreadable)));

@@ -47,7 +47,7 @@ it('A file beside the export that is faulty or missing is named, with the line a
     runVerifier(folder, jsonl.join('\n'), ['--month', '/none', '--public-key', file('key', key), ...more]);
   const runs = [
     [said('no key'), /\/key, line 1, publicKey: this is no public key/],
-    [said(publicKey, '--handover', file('handover', '{')), /\/handover, line 1, text: the line is not JSON/],
+    [said(publicKey, '--handover', file('handover', '{')), /\/handover, line 1, text: this is not JSON/],
     [
       said(publicKey, '--handover', file('handover', `${JSON.stringify(handover, null, 2)}\n`)),
       /\/handover, line 3, previousKeySha256: the handover names a key that is not trusted/,

@@ -465,8 +465,6 @@ export type CloseMonthResult =
       readonly files: ReadonlyMap<string, Uint8Array>;
     };
 
-export type MonthStep = 'close' | 'verify and reconcile' | 'wait for the balance view';
-
 /**
  * Verifies and reconciles all books in one pass over the log, closes a month (`yyyy-mm`, UTC) in those that have not, and
  * seals it. Safe to repeat: a closed month stays as it is, and the same month and key give the same seals.
@@ -483,7 +481,8 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly waitMs: number,
     readonly codes: AccountCodes,
     readonly by: () => RequestContext,
-    readonly progress?: (step: MonthStep, done: number, total: number) => void,
+    /** Of each step in turn: the reading of the log, the books to close, those that the balance view has. */
+    readonly progress?: Progress,
   ) {
     super();
   }

@@ -8,12 +8,10 @@ import { pack } from 'tar-stream';
 import {
   CloseMonth,
   type CloseMonthResult,
-  type MonthManifest,
-  type MonthStep,
 } from '#billing/contracts/index.js';
 import { handoverOf, readSealKey } from '#billing/offline.js';
 import { writeNewFiles } from '../../new-file.js';
-import { OpsError, print, tableOf, tell } from '../../output.js';
+import { OpsError, print, tableOf, withProgress } from '../../output.js';
 import { withSession } from '../../session.js';
 import { wholeNumber } from '../options.js';
 import { accountTable, moneyTable } from './reports.js';
@@ -108,8 +106,10 @@ Example:
     .action(async ({ period, key, out, wait, replace = false }: MonthOptions, command: Command) => {
       const privateKey = textOf(key);
       const result = await withSession(({ commands, by, config: { LEDGER_ACCOUNTS } }) =>
-        commands.execute(
-          new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, LEDGER_ACCOUNTS, by, reportStep()),
+        withProgress('month', (progress) =>
+          commands.execute(
+            new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, LEDGER_ACCOUNTS, by, progress),
+          ),
         ),
       );
       if (result.outcome === 'not_over')
@@ -126,16 +126,6 @@ Example:
       const value = { ok: true, ...written, closedNow, ...manifest, setAside, notes };
       print(command, value, describeSealed(result, written.archive));
     });
-};
-
-/** A line for each step and each tenth of it, on standard error. */
-const reportStep = () => {
-  let last = '';
-  return (step: MonthStep, done: number, total: number): void => {
-    const said = `${step}: ${total === 0 ? 100 : Math.floor((done / total) * 10) * 10} %`;
-    if (said !== last && process.stderr.isTTY) tell(said);
-    last = said;
-  };
 };
 
 type NotRight = Extract<CloseMonthResult, { outcome: 'not_right' }>;
@@ -215,23 +205,12 @@ export const packMonth = (period: string, files: Files): Promise<Buffer> => {
 const requireSame = (folder: string, archive: string, files: Files, packed: Buffer): void => {
   const signed = join(folder, 'month.json');
   if (existsSync(signed)) {
-    const before = readFileSync(signed);
-    const now = Buffer.from(files.get('month.json')!);
-    if (!before.equals(now)) throw different(folder, ` in ${differences(before, now).join(', ')}`);
+    if (!readFileSync(signed).equals(files.get('month.json')!)) throw different(folder);
   } else if (existsSync(archive) && !gunzipSync(readFileSync(archive)).equals(packed))
-    throw different(archive, '');
+    throw different(archive);
 };
 
-const different = (path: string, where: string): OpsError =>
+const different = (path: string): OpsError =>
   new OpsError(
-    `${path} has a signed month that differs from this one${where}. Nothing was written. Choose another folder, or --replace it.`,
+    `${path} has another signed month. Nothing was written. Choose another folder, or --replace it.`,
   );
-
-/** Files and statements of month.json that differ. */
-const differences = (before: Buffer, now: Buffer): readonly string[] => {
-  const [old, fresh] = [before, now].map((json) => JSON.parse(json.toString()) as MonthManifest);
-  const names = new Set([...Object.keys(old!.files), ...Object.keys(fresh!.files)]);
-  const files = [...names].filter((name) => old!.files[name] !== fresh!.files[name]);
-  const own = (['format', 'publicKeySha256'] as const).filter((name) => old![name] !== fresh![name]);
-  return files.length + own.length > 0 ? [...files, ...own] : ['month.json'];
-};
