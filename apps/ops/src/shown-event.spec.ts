@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { projectPath } from '#platform/project-path.js';
-import { problemOf, shownActor, shownCause, shownEvent } from './shown-event.js';
+import { problemOf, shownEvent } from './shown-event.js';
 
 const golden = (category: string, name: string): StoredEvent => {
   const { type, version, data } = JSON.parse(
@@ -37,32 +37,6 @@ describe('an event as shown to operators', () => {
   it('is complete when it concerns no person', () => {
     const event = golden('credits', 'CreditsReserved.v1');
     expect(shownEvent(event)).toBe(event);
-  });
-});
-
-describe('where an event comes from', () => {
-  const own = { workspaceId: 'ws_1', actor: 'apiKey:Ab3d', causationId: 'req_1', schemaVersion: 1 };
-  const from = (metadata: object, owner = 'ws_1') => {
-    const event = { metadata: { ...own, ...metadata } } as StoredEvent;
-    return [shownActor(event, owner), shownCause(event)];
-  };
-
-  it('is what its metadata says', () => {
-    expect(from({})).toEqual(['apiKey:Ab3d', 'req_1']);
-    expect(from({}, '')).toEqual(['apiKey:Ab3d', 'req_1']);
-  });
-
-  it('is never empty: of another workspace, of another program, or not recorded', () => {
-    expect(from({ workspaceId: 'ws_2' })).toEqual(['apiKey:Ab3d of another workspace, ws_2', 'req_1']);
-    expect(from({ workspaceId: 'ws_2', actor: '', causationId: '' })).toEqual([
-      'unknown: event of another workspace, ws_2',
-      'unknown',
-    ]);
-    expect(from({ workspaceId: '', actor: '', causationId: '', schemaVersion: 0 })).toEqual([
-      'unknown: event of another program',
-      'unknown',
-    ]);
-    expect(from({ actor: '', causationId: '' })).toEqual(['unknown', 'unknown']);
   });
 });
 

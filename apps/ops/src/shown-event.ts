@@ -70,19 +70,6 @@ const withhold = (value: unknown): unknown => {
   );
 };
 
-/** Events of other programs may name nobody. @param owner the workspace of the stream; empty: unknown */
-export const shownActor = ({ metadata }: Pick<StoredEvent, 'metadata'>, owner = ''): string => {
-  const { actor, workspaceId, schemaVersion } = metadata;
-  const isForeign = owner !== '' && workspaceId !== '' && workspaceId !== owner;
-  if (actor !== '') return isForeign ? `${actor} of another workspace, ${workspaceId}` : actor;
-  if (isForeign) return `unknown: event of another workspace, ${workspaceId}`;
-  return schemaVersion === 0 ? 'unknown: event of another program' : 'unknown';
-};
-
-/** The id of what caused an event. */
-export const shownCause = ({ metadata }: Pick<StoredEvent, 'metadata'>): string =>
-  metadata.causationId || 'unknown';
-
 /** Parses `<stream>@<revision>`. */
 export function parsePlace(text: string): Place {
   const found = /^(.+)@(\d{1,18})$/.exec(text);

@@ -7,6 +7,9 @@ import { HoldFence } from '#billing/application/holds.js';
 import { IdleBooks } from '#billing/application/record-due.js';
 import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import { GetBalance, PurchasePack, SubscribeToPlan, VerifyLedger } from '#billing/contracts/index.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import { GetOpenHolds } from '#readings/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { adjustment } from './adjustment.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
@@ -106,12 +109,8 @@ describe('settlement', () => {
 
 describe('a document that was given up', () => {
   const READING = 'reading-of-r1';
-  const giveUp = () =>
-    worker.publish(`publication-${READING}`, 'PublicationFailed', {
-      workspaceId: WS,
-      version: 1,
-      code: 'generation_failed',
-    });
+  const giveUp = (version = 1, code = 'generation_failed') =>
+    worker.publish(`publication-${READING}`, 'PublicationFailed', { workspaceId: WS, version, code });
   const balance = () => worker.app.get(QueryBus).execute(new GetBalance(WS));
 
   it('gives its credits back, once, and every audit of the ledger agrees', async () => {
@@ -123,7 +122,13 @@ describe('a document that was given up', () => {
     const entries = worker.store.log.filter(({ type }) => type === 'CreditsAdjusted');
     expect(entries).toMatchObject([
       {
-        data: { amount: 20, reference: READING, actor: 'system:billing.document-refund' },
+        data: {
+          amount: 20,
+          reference: READING,
+          actor: 'system:billing.document-refund',
+          restores: { priceCents: 990 },
+          counts: { as: 'earned' },
+        },
         metadata: {
           correlationId: 'correlation',
           causationId: failure,
@@ -141,11 +146,15 @@ describe('a document that was given up', () => {
       });
   });
 
-  it('is tried again while its reading is not settled', async () => {
+  it.each([
+    ['a later version: the reading has a document', 2, 'generation_failed'],
+    ['a lost key, which operators judge', 1, 'result_unreadable'],
+  ])('gives nothing back for %s', async (_, version, code) => {
     await worker.reserve('r1');
-    await giveUp();
-    await expect(worker.catchUp()).rejects.toThrow(/not captured yet/);
-    expect(await balance()).toMatchObject({ available: 180, held: 20 });
+    await worker.publish(`reading-${READING}`, 'ReadingCompleted', completed('r1'));
+    await giveUp(version, code);
+    await worker.catchUp();
+    expect(await balance()).toMatchObject({ available: 180 });
   });
 });
 
@@ -307,5 +316,85 @@ describe('the worker', () => {
     await loop.run(stop.signal);
     expect(worker.asked).toEqual(['r1', 'r1']);
     expect(worker.warnings).toHaveLength(1);
+  });
+});
+
+/*
+ * Two workers do the same work at the same moment, as after a lease that changed hands. Their events have the same ids,
+ * and the store drops the second append while it writes the first one.
+ */
+describe('of two workers at once', () => {
+  let store: DroppingEventStore;
+  let workers: readonly (typeof worker)[];
+  beforeEach(async () => {
+    store = new DroppingEventStore();
+    const first = await startWorker(pool, store);
+    await first.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
+    await first.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
+    await first.reserve('r1');
+    await first.catchUp();
+    workers = [first, await startWorker(pool, store)];
+  });
+
+  const typesSince = (start: number) => store.log.slice(start).map(({ type }) => type);
+
+  it('a reading is settled once', async () => {
+    await workers[0]!.publish('reading-1', 'ReadingCompleted', completed('r1'));
+    const before = store.log.length;
+    await Promise.all(
+      workers.map(async ({ work }) => {
+        for (const consumer of work.consumers)
+          await consumer.dispatch?.(
+            store.log.filter(({ stream }) => consumer.categories.some((name) => stream.startsWith(`${name}-`))),
+          );
+      }),
+    );
+    expect(typesSince(before)).toEqual(['CreditsCaptured']);
+    expect(store.dropped).toBeGreaterThan(0);
+  });
+
+  it('a month closes once, and grants expire once', async () => {
+    const nudge = async (at: string) => {
+      const before = store.log.length;
+      for (const { clock } of workers) clock.time = Date.parse(at);
+      await Promise.all(workers.map(({ app }) => app.get(IdleBooks).nudge(never)));
+      await workers[0]!.catchUp();
+      return typesSince(before);
+    };
+    // Each worker finds the book by a query of its own, which may take longer than an append.
+    store.awaitsDrop = true;
+    expect(await nudge('2026-05-01T00:00:00.000Z')).toEqual(['PeriodClosed']);
+    expect(await nudge('2026-05-10T00:00:00.000Z')).toEqual(['GrantExpired', 'PlanGranted']);
+    expect(store.dropped).toBeGreaterThan(0);
+  });
+});
+
+it('A damaged test book stops neither reservations nor settlements of the live one', async () => {
+  const queries = () => worker.app.get(QueryBus);
+  const settle = async (stream: string, data: object) => {
+    const id = await worker.publish(stream, 'ReadingCompleted', data);
+    const event = worker.store.log.find((one) => one.id === id)!;
+    const settlement = worker.work.consumers.find(({ name }) => name === 'billing.settlement.v1')!;
+    return settlement.dispatch!([event]);
+  };
+  await worker.reserve('t1', false);
+  await worker.reserve('r1');
+  await worker.catchUp();
+  // An entry that no program can read.
+  const last = worker.store.log.findLast(({ stream }) => stream === `testbook-${WS}`) as StoredEvent;
+  const odd = { id: 'damage', type: 'CreditsReserved', data: { reservationId: 7 }, metadata: last.metadata };
+  await worker.store.append(last.stream, last.revision, [odd]);
+  // Another process, which has not folded the book before.
+  worker = await startWorker(pool, worker.store);
+  expect(await worker.reserve('t2', false)).toMatchObject({ outcome: 'misconfigured' });
+  expect(await worker.reserve('r2')).toMatchObject({ outcome: 'reserved' });
+  await settle('reading-1', completed('r1'));
+  expect(await queries().execute(new GetBalance(WS))).toMatchObject({ consumed: 20, held: 20 });
+  const test = { ...completed('t1'), livemode: false };
+  await expect(settle('reading-2', test)).rejects.toThrow(/testbook-/);
+  expect(await queries().execute(new GetOpenHolds(WS))).toBeNull();
+  expect(await queries().execute(new VerifyLedger(null))).toMatchObject({ books: [{ findings: [] }] });
+  expect(await queries().execute(new VerifyLedger(WS, undefined, false))).toMatchObject({
+    books: [{ findings: [{ check: 'chain' }, { check: 'event' }] }],
   });
 });

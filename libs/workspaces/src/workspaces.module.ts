@@ -26,7 +26,6 @@ import { ApiKeysController } from './http/api-keys.js';
 import { PortalSessionsController } from './http/portal-sessions.js';
 import { workspacesProjections } from './projections.js';
 import {
-  ApiKeyIsKnownHandler,
   ApiKeyQuery,
   GetWorkspaceHandler,
   ListApiKeysHandler,
@@ -37,7 +36,6 @@ import {
   providers: [
     { provide: WORKSPACE_EXECUTOR, useFactory: createWorkspaceExecutor, inject: [EVENT_STORE] },
     ApiKeyQuery,
-    ApiKeyIsKnownHandler,
     ListApiKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,

@@ -1,4 +1,4 @@
-import { CancelSubscription, PurchasePack, RecordDue, SubscribeToPlan } from '#billing/contracts/index.js';
+import { CancelSubscription, PurchasePack, SubscribeToPlan } from '#billing/contracts/index.js';
 import { CreditBooks } from '#billing/application/credit-books.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '#event-sourcing/core/request-context.js';
@@ -219,7 +219,7 @@ export const scenario = (service: Service): readonly Step[] => {
         later(70 * DAY_MS);
         const cause = `due:${ws}:later`;
         const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
-        await commands.execute(new RecordDue(ws, by));
+        await nest.get(CreditBooks).recordDue(ws, by);
       },
     ],
     [

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { RetentionStatus } from '#platform/retention/retention-status.js';
 import { LookAtTestReadings, type OpenBatches } from '#readings/contracts/index.js';
@@ -12,12 +11,11 @@ import {
   check,
   checkEventStore,
   checkPostgres,
-  EVENTS,
   ok,
   POSTGRES,
   type Check,
 } from './doctor-stores.js';
-import { checkBatches, checkDeliveries, checkRetention, CHECKS, examineAll, wayOutOfHalt } from './doctor.js';
+import { checkBatches, checkDeliveries, checkRetention, examineAll, wayOutOfHalt } from './doctor.js';
 
 const fails = (name: string, error: Error, needs: Check['needs'] = []) =>
   check(name, needs, () => Promise.reject(error));
@@ -26,7 +24,6 @@ const passes = (name: string, needs: Check['needs'] = []) =>
 const coded = (code: string, message: string) =>
   Object.assign(new Error(message), { code, syscall: 'connect' });
 const refused = coded('ECONNREFUSED', 'connect ECONNREFUSED');
-const gone = new StoreUnavailable('gone', false);
 
 const examined = (stores: readonly Check[], checks: readonly Check[]) =>
   examineAll({} as Session, stores, checks);
@@ -47,16 +44,6 @@ describe('ops doctor', () => {
     ]);
   });
 
-  it('looks for no worker while the event store is away, because heartbeats need it', async () => {
-    const stores = [passes('postgres'), fails('event store', gone, EVENTS)];
-    const workers = CHECKS.filter(({ name }) => name === 'workers');
-    expect(await examined(stores, workers)).toMatchObject([
-      { check: 'postgres' },
-      { check: 'event store', level: 'failure' },
-      { check: 'not checked', level: 'warning', message: 'workers' },
-    ]);
-  });
-
   it('reports one missing table once, with the checks that need it', async () => {
     const missing = coded('42P01', 'relation "graphile_worker.jobs" does not exist');
     const checks = [
@@ -72,15 +59,6 @@ describe('ops doctor', () => {
         message: 'PostgreSQL lacks a table or column (relation "graphile_worker.jobs" does not exist)',
       },
     ]);
-  });
-
-  it.each([
-    ['refuses', coded('28P01', 'password'), POSTGRES, false],
-    ['is damaged', coded('XX001', 'invalid page'), POSTGRES, false],
-    ['is away', gone, EVENTS, true],
-  ] as const)('asks whether a store runs only when it is away: one %s', async (_, error, needs, asks) => {
-    const [finding] = await examined([fails(needs[0], error, needs)], []);
-    expect(/is it running/i.test(finding!.advice)).toBe(asks);
   });
 
   it.each([
@@ -160,12 +138,6 @@ describe('retention', () => {
       { level: 'failure' },
       { level: 'warning' },
     ]);
-  });
-
-  it('Doctor does not send an operator to a command that erases no test readings', async () => {
-    const [finding] = await checked(late('test-readings', 3));
-    expect(finding).toMatchObject({ level: 'warning', message: expect.stringContaining('test-readings') });
-    expect(finding!.advice).not.toContain('ops retention run');
   });
 
   it('Doctor says that deletion waits for an operator after a long pause, though nothing is late yet', async () => {

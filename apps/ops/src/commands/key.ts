@@ -1,14 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { BEARER_SCOPES, expandScopes, WRITABLE_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { EndLinksMadeBy } from '#publishing/contracts/index.js';
 import {
-  ApiKeyIsKnown,
   IssueApiKey,
   ListApiKeys,
   LONGEST_LABEL,
@@ -21,11 +19,10 @@ import {
   type ApiKeySummary,
   type KeyRefusal,
 } from '#workspaces/contracts/index.js';
-import { type Columns, OpsError, print, tableOf, tell } from '../output.js';
-import { HARMLESS_TO_REPEAT, readConnection, withSession, withWorkspace, type Session } from '../session.js';
+import { type Columns, OpsError, print, tableOf } from '../output.js';
+import { HARMLESS_TO_REPEAT, readConnection, withSession, withWorkspace } from '../session.js';
 import { scopesAmong, someText, wholeFrom, wholeNumber } from './options.js';
 
-const PROJECTED_WITHIN_MS = 5_000;
 const LONGEST_OVERLAP_SECONDS = 604_800;
 const DAY_SECONDS = 86_400;
 const SHOWN_ONCE = 'Store it now, it is not shown again:';
@@ -62,12 +59,10 @@ const addKeyCommands = (key: Command): void => {
     .addHelpText('after', '\nExample:\n  ops key issue --workspace ws_… --label production --mode test')
     .action(async (options: IssueOptions, command: Command) => {
       const { workspace, label = null, mode, scopes = null, network = null, expires = null } = options;
-      const issued = await withSession(async (session) => {
-        const { commands, actor } = session;
+      const issued = await withSession(async ({ commands, actor }) => {
         const asked = { label, mode, scopes, networks: network, expiresAt: expires };
         const answer = await commands.execute(new IssueApiKey(workspace, asked, ownRequest(actor)));
         if (answer.outcome !== 'issued') throw refused(answer, workspace);
-        await waitUntilKnown(session, answer.keyId);
         return { keyId: answer.keyId, apiKey: answer.apiKey, ...answer.terms };
       });
       print(command, issued, `Key ${issued.keyId}. ${SHOWN_ONCE}\n${issued.apiKey}`);
@@ -105,15 +100,13 @@ const addKeyCommands = (key: Command): void => {
     )
     .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
     .action(async (options: Named & { overlap: number }, command: Command) => {
-      const rotated = await withSession(async (session) => {
-        const { commands, actor } = session;
+      const rotated = await withSession(async ({ commands, actor }) => {
         const answer = await commands.execute(
           new RotateApiKey(options.key, options.overlap, ownRequest(actor), options.workspace ?? null),
         );
         if (answer.outcome === 'unknown_key')
           throw new OpsError(`There is no active API key ${options.key}.`);
         if (answer.outcome !== 'rotated') throw refused(answer, options.workspace ?? 'The workspace');
-        await waitUntilKnown(session, answer.keyId);
         const { keyId, apiKey, terms, previousExpiresAt } = answer;
         return { keyId, apiKey, ...terms, previousKeyId: options.key, previousExpiresAt };
       });
@@ -181,14 +174,6 @@ const COLUMNS: Columns<ApiKeySummary> = {
   expires: ({ expiresAt }) => expiresAt ?? 'never',
   revoked: 'revokedAt',
   'last used': ({ lastUsedAt }) => lastUsedAt ?? 'never',
-};
-
-/** A key works once the worker has projected it. Waiting here spares the operator an unexplained 401. */
-const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void> => {
-  for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
-    if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
-  }
-  tell('The key is issued, but no worker has processed it yet. It works once a worker runs.');
 };
 
 function parseExpiry(text: string): string {

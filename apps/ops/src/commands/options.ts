@@ -11,11 +11,7 @@ export const wholeFrom =
     throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
   };
 
-/** A whole number from 1 to 999,999,999. */
-export const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0');
-  return Number(text);
-};
+export const wholeNumber = wholeFrom(1);
 
 /** Text without surrounding space, such as a reference, a reason or a path: an unset variable leaves an empty one. */
 export const someText = (text: string): string => {

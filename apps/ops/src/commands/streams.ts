@@ -6,7 +6,7 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { printable } from '#platform/text/printable.js';
 import { OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
-import { catalogueOf, ownerOf, problemOf, shownActor, shownCause, shownEvent } from '../shown-event.js';
+import { catalogueOf, ownerOf, problemOf, shownEvent } from '../shown-event.js';
 import { parseInstant, wholeNumber } from './options.js';
 
 /** Commands that read the log itself. Personal data stays sealed in their output. */
@@ -50,28 +50,24 @@ const addShow = (streams: Command): void => {
     .option('--newest', `the newest ${MOST} instead of the oldest`)
     .addHelpText('after', '\nExample:\n  ops streams show credits-ws_… --newest --json')
     .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
-      const { events, owner } = await withSession(async ({ store }) => {
+      const events = await withSession(async ({ store }) => {
         const found: ListedEvent[] = [];
         const owner = await ownerOf(store, stream);
         const direction = newest ? 'backwards' : 'forwards';
         for await (const event of store.read(stream, { limit: MOST, direction }))
           found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event, owner) : null });
-        return { events: newest ? found.toReversed() : found, owner };
+        return newest ? found.toReversed() : found;
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
-      print(
-        command,
-        { stream, events },
-        events.map((event) => describe(event, owner)),
-      );
+      print(command, { stream, events }, events.map(describe));
     });
 };
 
-const describe = (event: ListedEvent, owner: string): string => {
-  const { revision, type, id, data, metadata, setAside, problem } = event;
+const describe = ({ revision, type, id, data, metadata, setAside, problem }: ListedEvent): string => {
+  const { occurredAt, actor, causationId } = metadata;
   return [
-    `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(shownActor(event, owner))}`,
-    `   id ${id}  caused by ${printable(shownCause(event))}`,
+    `${revision}  ${type}  ${occurredAt}  by ${printable(actor || 'unknown')}`,
+    `   id ${id}  caused by ${printable(causationId || 'unknown')}`,
     `   ${JSON.stringify(data)}`,
     ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
     ...(setAside ? [`   set aside by ${setAside.by}: ${printable(setAside.reason)}`] : []),

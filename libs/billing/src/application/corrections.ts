@@ -30,7 +30,7 @@ import type { CreditsCommand, CreditsRejection } from '../domain/credits.command
 import { credits } from '../domain/credits.decider.js';
 import { evolve, noBook } from '../domain/credits.state.js';
 import { stateAt } from '../domain/due.js';
-import { learn, nothingKnown, entryValue, usedBy } from '../domain/value.js';
+import { learn, nothingKnown, entryValue, Reversals, usedBy } from '../domain/value.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../executors.js';
 import type { Config } from '../settings.js';
 import { adjustmentIdOf, refuseSignatures } from '../signatures.js';
@@ -101,22 +101,23 @@ export class CorrectionBooks {
   /** The value of an entry follows from the whole book before it. @param values of its corrections, by adjustment */
   private async read(workspaceId: string, { entries }: Asked, values = new Map<string, EntryValue>()) {
     const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
-    for (;;) {
-      const count = ids.size;
-      let [known, state] = [nothingKnown, noBook];
-      for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
-        if (isSetAside(stored)) continue;
-        const event = decode(creditsEvents, stored);
-        const used = usedBy(event, state);
-        state = evolve(state, event);
-        known = learn(known, event, ids, used);
-        if (event.type !== 'CreditsAdjusted') continue;
+    const reversals = new Reversals();
+    let [known, state] = [nothingKnown, noBook];
+    for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
+      if (isSetAside(stored)) continue;
+      const event = decode(creditsEvents, stored);
+      const used = usedBy(event, state);
+      state = evolve(state, event);
+      known = learn(known, event, ids);
+      reversals.see(event, used);
+      if (event.type === 'CreditsAdjusted')
         values.set(event.data.adjustmentId, entryValue(event.data, used));
-        // It may share the value of the entry that it names.
-        if (ids.has(event.id) && event.data.reversesEventId) ids.add(event.data.reversesEventId);
-      }
-      if (ids.size === count) return { known, state };
     }
+    const valued = Object.entries(known.originals).map(([id, one]) => {
+      const value = reversals.valueOf(id);
+      return [id, { ...one, ...(value && { value }) }] as const;
+    });
+    return { known: { ...known, originals: Object.fromEntries(valued) }, state };
   }
 
   /** @param withValues `false`: without the values of its entries, which take a look at whole books */

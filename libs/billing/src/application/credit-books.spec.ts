@@ -3,11 +3,67 @@ import { instant, ClockUntrusted } from '#event-sourcing/core/clock.js';
 import type { EventToAppend } from '#event-sourcing/core/event.js';
 import { CHAIN_START, nextChain } from '#event-sourcing/core/hash-chain.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
-import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
+import type { EventStore, ExpectedRevision } from '#event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { BY, WS, billingProcess } from '../../test/billing-process.js';
+import { ReserveCredits } from '#readings/contracts/index.js';
+import { adjustment } from '../../test/adjustment.js';
+import { WS } from '../../test/book.js';
+import { violations } from '../../test/violations.js';
+import {
+  CancelSubscription,
+  GetBalance,
+  GetCredits,
+  GetLedger,
+  OpenBook,
+  PurchasePack,
+  SubscribeToPlan,
+} from '../contracts/index.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import { violations } from '../domain/invariants.js';
+import { createCorrectionExecutors, createCreditsExecutor, createTestBookExecutor } from '../executors.js';
+import { CreditBooks, OpenBookHandler, TestBooks } from './credit-books.js';
+import { GetBalanceHandler, GetCreditsHandler } from './get-credits.js';
+import { PurchasePackHandler } from './purchase-pack.js';
+import { ReserveCreditsHandler, SettleReservation, SettleReservationHandler } from './reservations.js';
+import { GetLedgerHandler } from './statements.js';
+import { CancelSubscriptionHandler, SubscribeToPlanHandler } from './subscriptions.js';
+
+/** Who gives every command of the process. */
+const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
+
+/** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
+const billingProcess = (store: EventStore, clock: { now(): number }) => {
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
+  const testBooks = new TestBooks(createTestBookExecutor(store, 10_000), clock);
+  const handlers = {
+    open: new OpenBookHandler(books),
+    reserve: new ReserveCreditsHandler(books, testBooks),
+    settle: new SettleReservationHandler(books, testBooks),
+    subscribe: new SubscribeToPlanHandler(books),
+    cancel: new CancelSubscriptionHandler(books),
+    purchase: new PurchasePackHandler(books, createCorrectionExecutors(store), clock),
+    balance: new GetBalanceHandler(books, testBooks),
+    credits: new GetCreditsHandler(books, testBooks),
+    ledger: new GetLedgerHandler(store),
+  };
+  return {
+    open: () => handlers.open.execute(new OpenBook(WS, BY)),
+    reserve: (id: string, product = 'theme', livemode = true) =>
+      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, livemode, BY)),
+    settle: (id: string, how: 'capture' | 'release', livemode = true) =>
+      handlers.settle.execute(new SettleReservation(WS, id, livemode, how, `end-of-${id}`, BY)),
+    subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
+      handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
+    cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
+    purchase: (pack: PurchasePack['pack'], order: string) =>
+      handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
+    adjust: (adjustmentId: string, amount: number) =>
+      books.execute(WS, (now) => ({ ...adjustment({ adjustmentId, amount }), now }), `adjust:${adjustmentId}`, BY),
+    due: () => books.recordDue(WS, BY),
+    balance: () => handlers.balance.execute(new GetBalance(WS)),
+    credits: (livemode = true) => handlers.credits.execute(new GetCredits(WS, livemode)),
+    ledger: () => handlers.ledger.execute(new GetLedger(WS)),
+  };
+};
 
 class CountingStore extends InMemoryEventStore {
   appends = 0;
@@ -82,11 +138,6 @@ describe('reserving', () => {
 });
 
 describe('a book', () => {
-  it('is opened once by any number of processes', async () => {
-    await Promise.all([openProcess().open(), openProcess().open(), openProcess().open()]);
-    expect(types()).toEqual(['BookOpened']);
-  });
-
   it('answers what a purchase, a subscription and an adjustment left available', async () => {
     const process = openProcess();
     await process.open();
@@ -148,22 +199,6 @@ describe('a book', () => {
 });
 
 describe('time', () => {
-  it('is recorded once, however many processes notice it', async () => {
-    const processes = [openProcess(), openProcess()];
-    await processes[0]!.open();
-    await processes[0]!.subscribe('studio');
-    now = Date.parse('2026-06-15T00:00:00.000Z');
-    await Promise.all([...processes, ...processes].map((process) => process.due()));
-    expect(types().slice(3)).toEqual([
-      'PeriodClosed',
-      'GrantExpired',
-      'PlanGranted',
-      'PeriodClosed',
-      'GrantExpired',
-      'PlanGranted',
-    ]);
-  });
-
   it('of a process whose clock is behind does not date anything in a closed month', async () => {
     const [ahead, behind] = [openProcess(), openProcess(-5_000)];
     await ahead.open();
@@ -273,29 +308,6 @@ describe('test books', () => {
       expect(new Set(store.log.map(({ stream }) => stream))).toEqual(new Set([`testbook-${WS}`]));
     });
 
-    it('are filled in once at midnight, although the clocks of two processes are on two days', async () => {
-      const [early, late] = [openProcess(-5_000), openProcess(5_000)];
-      await early.reserve('r1');
-      now = Date.parse('2026-04-11T00:00:00.000Z');
-      for (const id of ['r2', 'r4', 'r6']) {
-        await late.reserve(id);
-        await early.reserve(`${id}'`);
-      }
-      expect(types().filter((type) => type === 'CreditsAdjusted')).toHaveLength(2);
-    });
-
-    it('run out at 10,000 on one day', async () => {
-      const process = openProcess();
-      const results = await Promise.all(ids(501).map((id) => process.reserve(id)));
-      expect(results.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(500);
-      expect(results.at(-1)).toEqual({ outcome: 'insufficient', required: 20, available: 0 });
-      expect(await process.credits()).toEqual({ available: 0, reserved: 10_000, grants: [] });
-      await Promise.all(ids(500).map((id) => process.settle(id, 'capture')));
-      now += DAY_MS;
-      expect(await process.credits()).toMatchObject({ available: 10_000, reserved: 0 });
-      expect(await process.reserve('next')).toEqual({ outcome: 'reserved', amount: 20 });
-    });
-
     it('are not moved while the clocks differ, and are shown as they were recorded', async () => {
       const process = openProcess();
       await process.reserve('r1');
@@ -306,14 +318,6 @@ describe('test books', () => {
       await expect(process.settle('r1', 'capture')).rejects.toThrow(ClockUntrusted);
       expect(types()).toEqual(before);
       expect(await process.credits()).toMatchObject({ available: 9_980, reserved: 20 });
-    });
-
-    it('are chained: each entry fits the one before, and names who asked for it', async () => {
-      const process = openProcess();
-      await process.reserve('r1');
-      expect(types()).toEqual(['BookOpened', 'CreditsAdjusted', 'CreditsReserved']);
-      for (const { metadata } of store.log) expect(metadata.chain).toMatch(/^[0-9a-f]{64}$/);
-      expect(store.log[2]!.metadata).toMatchObject({ actor: BY.actor, workspaceId: WS });
     });
   });
 });

@@ -1,11 +1,9 @@
-import { expect, it, describe } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { given } from '#event-sourcing/testing/decider-spec.js';
 import { OpenBook, PurchasePack, type PackId } from '../contracts/index.js';
 import { createCorrectionExecutors, createCreditsExecutor } from '../executors.js';
 import { CreditBooks, OpenBookHandler } from './credit-books.js';
 import { PurchasePackHandler } from './purchase-pack.js';
-import { orderLine } from '../domain/order-line.decider.js';
 
 const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
 const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
@@ -46,22 +44,4 @@ it('A pack of an order is not granted again, nor elsewhere, but another pack of 
     workspaceId: 'ws_1',
   });
   expect(await process.add('ws_1', 'sprint', 'INV-7')).toMatchObject({ outcome: 'purchased' });
-});
-
-const claim = (workspaceId: string) =>
-  ({
-    type: 'OrderLineClaimed',
-    data: { orderRef: 'INV-7', pack: 'flex', workspaceId, grantId: 'pack:INV-7:flex' },
-  }) as const;
-
-describe('an order line', () => {
-  it('belongs to the first workspace that claims it', () => {
-    given(orderLine, []).when(claim('ws_1')).then(claim('ws_1'));
-    given(orderLine, [claim('ws_1')])
-      .when(claim('ws_1'))
-      .thenIgnores('AlreadyClaimed');
-    given(orderLine, [claim('ws_1')])
-      .when(claim('ws_2'))
-      .thenRejects('ClaimedByOther', claim('ws_1').data);
-  });
 });

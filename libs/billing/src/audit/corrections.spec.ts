@@ -263,26 +263,6 @@ describe('A key that was retired', () => {
 });
 
 describe('the credits of a document that was given up', () => {
-  it('come back once, with their value, and the audit admits it without operators', async () => {
-    const captureId = await paid('r1');
-    const failureId = await fail('r1');
-    for (let time = 0; time < 2; time += 1) await refund('r1', failureId);
-    expect(await available()).toBe(200);
-    expect(office.entries()).toMatchObject([
-      {
-        data: {
-          adjustmentId: documentRefund('r1', failureId, '', 0).adjustmentId,
-          amount: 20,
-          reversesEventId: captureId,
-          reference: 'r1',
-          restores: { priceCents: 990 },
-          counts: { as: 'earned', of: captureId },
-        },
-      },
-    ]);
-    expect(await audit()).toEqual([]);
-  });
-
   it('wait for their capture', async () => {
     const failureId = await fail('r1');
     await expect(refund('r1', failureId)).rejects.toThrow(/not captured yet/);

@@ -5,7 +5,7 @@ import { MonthMovementsHandler, StreamMonthMovementsHandler } from '../applicati
 import { GetMonthMovements, StreamMonthMovements } from '../contracts/audit.js';
 import { createCreditsExecutor } from '../executors.js';
 import { eventfulBook, STREAM, streamOf, TestBook, WS } from '../../test/book.js';
-import { bookClosedInParts } from '../../test/crowded-book.js';
+import { storedInParts } from '../../test/in-parts.js';
 import { findClose, readMonth, statementOf } from './statement.js';
 
 const BOUND_MS = 10_000;
@@ -35,15 +35,19 @@ const counted = (events: readonly StoredEvent[]) => {
 const wholeStatement = (events: readonly StoredEvent[], period: string) =>
   statementOf(WS, period, streamOf(events), BOUND_MS);
 
-type Book = Pick<TestBook, 'events' | 'store'>;
+const bookClosedInParts = async (): Promise<TestBook> => {
+  const book = new TestBook();
+  book.store.log.push(...storedInParts((await eventfulBook()).events));
+  return book;
+};
 
-const books: [string, () => Promise<Book>, readonly string[]][] = [
+const books: [string, () => Promise<TestBook>, readonly string[]][] = [
   ['with every kind of entry', () => eventfulBook(), ['2026-03', '2026-04', '2026-05', '2026-06', '2026-07']],
   ['whose months close in parts', bookClosedInParts, ['2026-03', '2026-04', '2026-05', '2026-06']],
 ];
 
 describe.each(books)('the months of a book %s', (_, make, periods) => {
-  let book: Book;
+  let book: TestBook;
   beforeAll(async () => {
     book = await make();
   });

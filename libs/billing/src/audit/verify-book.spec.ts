@@ -122,24 +122,6 @@ describe('verifying a book', () => {
     expect(after('clock:of another entry')).toEqual([index - 1, 1]);
     expect(after(`clock:${named}`)).toEqual([0, index]);
   });
-
-  it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATORS });
-    const {
-      books: [report],
-    } = await handler.execute(new VerifyLedger(WS));
-    expect(report).toEqual(verify(book.events));
-    expect(await handler.execute(new VerifyLedger(null))).toEqual({
-      books: [report],
-      corrections: [],
-      compensated: [],
-    });
-    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({
-      books: [],
-      corrections: [],
-      compensated: [],
-    });
-  });
 });
 
 describe('the time of an entry', () => {

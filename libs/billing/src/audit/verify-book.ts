@@ -3,7 +3,6 @@ import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '#event-sourcing/core/hash-chain.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { LedgerFinding, LedgerReport, UnreadableEntry } from '../contracts/audit.js';
 import {
   isContradicted,
@@ -17,15 +16,7 @@ import {
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { BookMoney } from './book-money.js';
 import { InvariantWatch } from '../domain/invariants.js';
-import {
-  type UsedCredits,
-  valueOf,
-  corrected,
-  movedBy,
-  sharesValue,
-  valueHeld,
-  type ReversedValue,
-} from '../domain/value.js';
+import { Reversals, type UsedCredits } from '../domain/value.js';
 import { endOfMonth, startOfMonth } from '../domain/calendar.js';
 
 /** The chain value of an event that follows another. */
@@ -225,51 +216,6 @@ export class BookVerifier {
 
   private find(revision: bigint, check: LedgerFinding['check'], message: string): void {
     this.findings.push({ revision, check, message });
-  }
-}
-
-/** Follows the value that the entries of a whole book move, and checks what their reversals say of it. */
-class Reversals {
-  private readonly values = new Map<string, ReversedValue>();
-  /** Of corrections that share the value of another entry. */
-  private readonly holders = new Map<string, string>();
-  /** They are many. One that a correction names is kept among the others. */
-  private readonly captures = new Map<string, readonly UsedCredits[]>();
-
-  /** @param used what the event took from grants @returns whether what it says of value follows from the book */
-  see(event: Recorded<CreditsEvent>, used: readonly UsedCredits[]): boolean {
-    switch (event.type) {
-      case 'CreditsCaptured':
-        this.captures.set(event.id, used);
-        return true;
-      case 'PlanGranted':
-      case 'PackPurchased':
-      case 'GrantExpired':
-        this.values.set(event.id, valueOf(event, used));
-        return true;
-      case 'CreditsReleased':
-        if (used.length > 0) this.values.set(event.id, valueOf(event, used));
-        return true;
-      case 'CreditsAdjusted': {
-        const of = this.named(event.data.reversesEventId);
-        if (of) this.values.set(of.holder, corrected(of, event.data, used));
-        if (sharesValue(of, event.data)) this.holders.set(event.id, of!.holder);
-        else this.values.set(event.id, valueOf(event, used));
-        const { restores, counts } = event.data;
-        return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, event.data));
-      }
-      default:
-        return true;
-    }
-  }
-
-  private named(eventId: string | null): ReversedValue | undefined {
-    if (eventId === null) return undefined;
-    const used = this.captures.get(eventId);
-    return (
-      this.values.get(this.holders.get(eventId) ?? eventId) ??
-      (used && valueHeld(eventId, { as: 'earned', of: eventId }, null, used))
-    );
   }
 }
 

@@ -59,8 +59,6 @@ const en = {
   overview: 'The month at a glance',
   summary: (granted: string, used: string, expired: string, withdrawn: string) =>
     `${granted} credits were granted, readings used ${used}, ${expired} expired, and corrections withdrew ${withdrawn}.`,
-  usedByDay: 'Credits used each day',
-  leftByDay: 'Credits left at the end of each day',
   used: 'by readings',
   expired: 'Expired',
   grants: 'Grants',
@@ -130,8 +128,6 @@ const fr: StatementWords = {
   overview: 'Le mois en bref',
   summary: (granted, used, expired, withdrawn) =>
     `${granted} crédits ont été attribués, les lectures en ont employé ${used}, ${expired} ont expiré, et des corrections en ont retiré ${withdrawn}.`,
-  usedByDay: 'Crédits employés chaque jour',
-  leftByDay: 'Crédits restants à la fin de chaque jour',
   used: 'par des lectures',
   expired: 'Expirés',
   grants: 'Attributions',

@@ -8,7 +8,7 @@ import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES } from './carried.js';
 import { credits } from './credits.decider.js';
 import { noBook, type Credits } from './credits.state.js';
 import { dueBy, isDue, stateAt } from './due.js';
-import { violations } from './invariants.js';
+import { violations } from '../../test/violations.js';
 
 const GIFTS = 5_000;
 const ID = '4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e';

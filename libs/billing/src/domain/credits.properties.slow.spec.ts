@@ -8,7 +8,7 @@ import type { CreditsCommand } from './credits.commands.js';
 import { credits } from './credits.decider.js';
 import { isSettled, noBook, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
-import { violations } from './invariants.js';
+import { violations } from '../../test/violations.js';
 import { inParts } from '../../test/in-parts.js';
 import { commands } from '../../test/commands.js';
 import {

@@ -19,7 +19,14 @@ type RecordedAs = Pick<EventMetadata, 'occurredAt'>;
 
 type Report = (breach: string) => void;
 
-/** Checks a book event by event, for histories too long for memory. */
+/**
+ * Checks the invariants of a book after every event of its history:
+ * - credits are never negative, and none appear or vanish;
+ * - grants stay within their bounds, and allocations add up;
+ * - a reservation settles once;
+ * - held credits equal the sum of the open holds;
+ * - a closed month carries the state of the book.
+ */
 export class InvariantWatch {
   private book = noBook;
   private holds = 0;
@@ -63,23 +70,6 @@ export class InvariantWatch {
     else if (this.book.carried) report('an entry stands between the parts of a closed month');
   }
 }
-
-/**
- * Invariants of a book, checked after every event of its history:
- * - credits are never negative, and none appear or vanish;
- * - grants stay within their bounds, and allocations add up;
- * - a reservation settles once;
- * - held credits equal the sum of the open holds;
- * - a closed month carries the state of the book.
- *
- * Returns one sentence for each violation, with the index of its event.
- */
-export const violations = (history: readonly CreditsEvent[]): string[] => {
-  const watch = new InvariantWatch();
-  return history.flatMap((event, index) =>
-    watch.see(event).map((breach) => `${index} ${event.type}: ${breach}`),
-  );
-};
 
 const checkTerms = (
   { data }: CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>,

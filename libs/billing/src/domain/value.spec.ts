@@ -150,25 +150,6 @@ describe('reversals', () => {
   const flex = packPurchased('flex', 'o1');
 
   describe('a reversal', () => {
-    it('is booked with who proposed and who approved it', () => {
-      book(flex)
-        .when(correct(knowing(PACK), [entry(-50)]))
-        .then({
-          type: 'CreditsAdjusted',
-          data: {
-            adjustmentId: 'a-50',
-            amount: -50,
-            allocations: [{ grantId: 'pack:o1:flex', amount: -50 }],
-            reason: 'granted twice',
-            approvedBy: 'grace',
-            reversesEventId: 'e1',
-            reference: 'INC-42',
-            actor: 'operator:ada',
-            correctionId: 'c1',
-          },
-        });
-    });
-
     it('takes or gives at most what the entry moved, together with those before and beside it', () => {
       const refused = { eventId: 'e1', original: -50, reversed: 0 };
       book(flex)

@@ -1,3 +1,4 @@
+import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { assertNever, reject } from '#event-sourcing/core/decider.js';
 import type { EntryValue } from '../contracts/corrections.js';
 import type { CreditsEvent, CreditsEventOf, Grant } from '../contracts/events.js';
@@ -127,7 +128,7 @@ export interface ReversedValue {
 }
 
 /** The value of an entry that no correction names yet. @param used what it took from grants */
-export const valueHeld = (
+const valueHeld = (
   holder: string,
   counts: Counts | null,
   grantId: string | null,
@@ -162,7 +163,7 @@ export const movedBy = (
 };
 
 /** Whether the value of a correction that takes credits is that of the entry that it names. */
-export const sharesValue = (
+const sharesValue = (
   of: ReversedValue | undefined,
   { amount, counts }: Pick<Adjusted, 'amount' | 'counts'>,
 ): boolean => of !== undefined && amount < 0 && counts?.as === of.counts?.as && counts?.of === of.counts?.of;
@@ -211,29 +212,68 @@ export interface KnownEntries {
 
 export const nothingKnown: KnownEntries = { corrections: 0, originals: {} };
 
-/**
- * Adds an event of the book, in order, to what is known of the entries with these ids.
- * @param used what it took from grants. Without it, nothing is known of values
- */
+/** Adds an event of the book, in order, to what is known of the entries with these ids, but for their value. */
 export const learn = (
   known: KnownEntries,
   event: CreditsEvent & { readonly id: string },
   ids: ReadonlySet<string>,
-  used?: readonly UsedCredits[],
 ): KnownEntries => {
   const isCorrection = event.type === 'CreditsAdjusted';
   const corrections = known.corrections + (isCorrection ? 1 : 0);
-  const { originals } = isCorrection ? withReversal(known, event.data, used ?? []) : known;
+  const { originals } = isCorrection ? withReversal(known, event.data, []) : known;
   if (!ids.has(event.id) || originals[event.id]) return { corrections, originals };
   const { reversible, grantId } = originalOf(event);
-  const reversed = isCorrection ? originals[event.data.reversesEventId ?? '']?.value : undefined;
-  const value = isCorrection && sharesValue(reversed, event.data) ? reversed : used && valueOf(event, used);
-  const learnt = { reversible, reversed: 0, grantId, ...(value && { value }) };
-  return { corrections, originals: { ...originals, [event.id]: learnt } };
+  return { corrections, originals: { ...originals, [event.id]: { reversible, reversed: 0, grantId } } };
 };
 
+/** Follows the value that the entries of a whole book move, and checks what their reversals say of it. */
+export class Reversals {
+  private readonly values = new Map<string, ReversedValue>();
+  /** Of corrections that share the value of another entry. */
+  private readonly holders = new Map<string, string>();
+  /** They are many. One that a correction names is kept among the others. */
+  private readonly captures = new Map<string, readonly UsedCredits[]>();
+
+  /** @param used what the event took from grants @returns whether what it says of value follows from the book */
+  see(event: CreditsEvent & { readonly id: string }, used: readonly UsedCredits[]): boolean {
+    switch (event.type) {
+      case 'CreditsCaptured':
+        this.captures.set(event.id, used);
+        return true;
+      case 'PlanGranted':
+      case 'PackPurchased':
+      case 'GrantExpired':
+        this.values.set(event.id, valueOf(event, used));
+        return true;
+      case 'CreditsReleased':
+        if (used.length > 0) this.values.set(event.id, valueOf(event, used));
+        return true;
+      case 'CreditsAdjusted': {
+        const of = this.valueOf(event.data.reversesEventId);
+        if (of) this.values.set(of.holder, corrected(of, event.data, used));
+        if (sharesValue(of, event.data)) this.holders.set(event.id, of!.holder);
+        else this.values.set(event.id, valueOf(event, used));
+        const { restores, counts } = event.data;
+        return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, event.data));
+      }
+      default:
+        return true;
+    }
+  }
+
+  /** The value of an entry as of the last event. */
+  valueOf(eventId: string | null): ReversedValue | undefined {
+    if (eventId === null) return undefined;
+    const used = this.captures.get(eventId);
+    return (
+      this.values.get(this.holders.get(eventId) ?? eventId) ??
+      (used && valueHeld(eventId, { as: 'earned', of: eventId }, null, used))
+    );
+  }
+}
+
 /** The value of an entry that no correction names yet. @param used what it took from grants */
-export const valueOf = (
+const valueOf = (
   event: CreditsEvent & { readonly id: string },
   used: readonly UsedCredits[],
 ): ReversedValue => {

@@ -1,50 +1,21 @@
 import type { MonthlyStatement, GrantMovement } from '../contracts/audit.js';
 import type { Account, CreditsEvent } from '../contracts/events.js';
 import type { LedgerEntry, GrantSummary } from '../contracts/queries.js';
-import { endOfMonth, startOfMonth } from '../domain/calendar.js';
+import { startOfMonth } from '../domain/calendar.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { type StatementPrint, STATEMENT_WORDS, type StatementWords } from '../contracts/statement.js';
 
-const DAY_MS = 86_400_000;
-
-/** Credits of one day of the month. */
-export interface ChartDay {
-  readonly consumed: number;
-  readonly expired: number;
-  /** Left at the end of the day. */
-  readonly available: number;
-}
-
-export const change = ({ postings }: LedgerEntry, name: Account): number =>
+const change = ({ postings }: LedgerEntry, name: Account): number =>
   postings.reduce((sum, { account, amount }) => (account === name ? sum + amount : sum), 0);
 
 /** 1234567 as 1 234 567, with a proper minus and spaces that do not break. */
-export const grouped = (credits: number): string =>
+const grouped = (credits: number): string =>
   String(credits)
     .replace('-', '−')
     .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 
-/** One for each day of the month. An entry dated after the month counts on its last day. */
-export const chartDays = ({ period, opening, entries }: MonthlyStatement): ChartDay[] => {
-  const count = (endOfMonth(period) - startOfMonth(period)) / DAY_MS;
-  const days = Array.from({ length: count }, () => ({ consumed: 0, expired: 0, available: -1 }));
-  for (const entry of entries) {
-    if (entry.unreadable !== undefined) continue;
-    const at = Math.floor((Date.parse(entry.occurredAt) - startOfMonth(period)) / DAY_MS);
-    const day = days[Math.min(Math.max(at, 0), count - 1)]!;
-    day.consumed += change(entry, 'consumed');
-    day.expired += change(entry, 'expired');
-    day.available = entry.availableAfter;
-  }
-  let left = opening.available;
-  return days.map((day) => {
-    left = day.available < 0 ? left : day.available;
-    return { ...day, available: left };
-  });
-};
-
 /** The days on which something was recorded, with what an entry moved in sum: day, movements, consumed, expired, left. */
-export const daysOf = (
+const daysOf = (
   entries: readonly LedgerEntry[],
 ): readonly (readonly [
   day: string,
@@ -81,14 +52,13 @@ interface Table {
   readonly hint?: string;
 }
 
-/** What the template prints: texts in the reader's language, and the numbers of the chart. */
+/** What the template prints: texts in the reader's language. */
 export type CustomerSheet = ReturnType<typeof customerSheetOf>;
 
 export const customerSheetOf = (statement: MonthlyStatement, print: StatementPrint) => {
   const { workspaceId, period, entries, opening, closing, closed, chain, grants } = statement;
   const words = STATEMENT_WORDS[print.language];
   const last = entries.at(-1)!;
-  const summary = summaryOf(statement, words);
   return {
     locale: words.locale,
     paper: print.paper,
@@ -108,12 +78,7 @@ export const customerSheetOf = (statement: MonthlyStatement, print: StatementPri
     ],
     hints: [words.chainHint, words.units],
     overview: words.overview,
-    chart: {
-      opening: opening.available,
-      days: chartDays(statement),
-      alt: summary,
-      words: [words.usedByDay, words.used, words.expired, words.leftByDay],
-    },
+    summary: summaryOf(statement, words),
     tables: [...(grants.length > 0 ? [grantsOf(grants, words)] : []), movementsOf(entries, words)],
   };
 };

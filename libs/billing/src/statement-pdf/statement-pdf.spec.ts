@@ -25,10 +25,6 @@ describe('a statement for its customer', () => {
     expect(text).toContain('lecture reading-r1');
     expect(text).toContain('référence +INV-1, 29,00 USD');
     expect(text).not.toMatch(/operator|because|HYPERLINK|ada/);
-    expect(sheet.chart.days).toHaveLength(30);
-    expect(sheet.chart.days[8]).toEqual({ consumed: 0, expired: 0, available: 0 });
-    expect(sheet.chart.days[11]).toEqual({ consumed: 20, expired: 0, available: 430 });
-    expect(sheet.chart.days.at(-1)!.available).toBe(april.closing.available);
   });
 
   it('has the grants of which each row adds up', () => {
@@ -56,7 +52,7 @@ describe('a statement for its customer', () => {
       asked('2026-04', 'en'),
     ]);
     const source = 'pdf' in french ? Buffer.from(french.pdf).toString('latin1') : '';
-    for (const part of ['%PDF-', '<pdfuaid:part>1</pdfuaid:part>', '/Alt ']) expect(source).toContain(part);
+    for (const part of ['%PDF-', '<pdfuaid:part>1</pdfuaid:part>']) expect(source).toContain(part);
     expect(again).toEqual(french);
     expect(english).not.toEqual(french);
     expect(await asked('2026-01', 'fr')).toEqual({ outcome: 'none' });

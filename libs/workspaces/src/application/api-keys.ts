@@ -72,6 +72,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
   constructor(
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly keys: ApiKeyQuery,
   ) {}
 
   async execute({ workspaceId, asked, by, manager }: IssueApiKey): Promise<IssuedKey | KeyRefusal> {
@@ -95,6 +96,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     if (outcome.kind === 'rejected') return refusalOf(outcome);
     const terms = termsOf(outcome, keyId);
     if (!terms) return { outcome: 'unknown_key' };
+    await this.keys.known(keyId);
     return { outcome: 'issued', keyId, apiKey: apiKeyText(asked.mode, key), terms };
   }
 }
@@ -126,6 +128,7 @@ export class RotateApiKeyHandler implements ICommandHandler<RotateApiKey> {
     // The projection does this too, but may be late, parked or stopped. The end of a leaked key must not wait for it.
     if (left) await this.keys.shorten(previous, left.endsAt);
     else await this.keys.close(previous, now);
+    await this.keys.known(keyId);
     return {
       outcome: 'rotated',
       keyId,

@@ -26,7 +26,7 @@ const other = Buffer.alloc(32, 8);
 const attempt = () => ownRequest('user:owner', undefined, seed);
 const asked = { label: 'shop', mode: 'live', scopes: null, networks: null, expiresAt: null } as const;
 const none = async () => undefined;
-const keys = { close: none, shorten: none, find: none } as unknown as ApiKeyQuery;
+const keys = { close: none, shorten: none, find: none, known: none } as unknown as ApiKeyQuery;
 
 let now: number;
 const clock = { now: () => (now += 1_000) };
@@ -50,7 +50,7 @@ beforeEach(async () => {
   const executor = createWorkspaceExecutor(store);
   const opened = new OpenWorkspace('Atelier', ownRequest('operator:ada'));
   ({ workspaceId } = await new OpenWorkspaceHandler(executor, clock).execute(opened));
-  issuing = new IssueApiKeyHandler(executor, clock);
+  issuing = new IssueApiKeyHandler(executor, clock, keys);
   rotating = new RotateApiKeyHandler(executor, clock, keys);
   revoking = new RevokeApiKeyHandler(executor, clock, keys);
 });

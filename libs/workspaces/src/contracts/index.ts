@@ -279,13 +279,6 @@ export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
   }
 }
 
-/** Whether authentication knows the key: false until a worker has projected it. */
-export class ApiKeyIsKnown extends Query<boolean> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
 /** A key that stops working soon. */
 export interface ExpiringKey {
   readonly workspaceId: string;

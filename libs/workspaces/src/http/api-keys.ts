@@ -3,7 +3,6 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import type { Response } from 'express';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
@@ -196,17 +195,6 @@ const OUT_OF_REACH = {
   networks: notAllowed('/networks', 'must be within the networks of the key that issues it'),
   expiresAt: notAllowed('/expiresAt', 'must not be after the end of the key that issues it'),
 } as const;
-
-/** Longest wait until authentication knows a new key, milliseconds. */
-const KNOWN_WITHIN_MS = 2_000;
-const ASK_EVERY_MS = 25;
-
-/** Waits until a new key works, but not long: a worker may be late. */
-const untilKnown = async (keys: ApiKeyQuery, keyId: string): Promise<void> => {
-  for (const deadline = Date.now() + KNOWN_WITHIN_MS; Date.now() < deadline; await delay(ASK_EVERY_MS)) {
-    if (await keys.find(keyId)) return;
-  }
-};
 
 /** Longer than any network in CIDR notation. */
 const LONGEST_NETWORK = 64;
@@ -423,7 +411,6 @@ export class ApiKeysController {
     );
     if (answer.outcome !== 'issued') throw problemOf(answer);
     const { keyId, apiKey, terms } = answer;
-    await untilKnown(this.keys, keyId);
     response.set('Location', `/api/v1/keys/${keyId}`);
     return { keyId, apiKey, ...terms };
   }
@@ -463,7 +450,6 @@ export class ApiKeysController {
     if (answer.outcome === 'unknown_key') throw await absentKey(this.keys, previousKeyId, workspaceId);
     if (answer.outcome !== 'rotated') throw problemOf(answer);
     const { keyId, apiKey, terms, previousExpiresAt } = answer;
-    await untilKnown(this.keys, keyId);
     response.set('Location', `/api/v1/keys/${keyId}`);
     return { keyId, apiKey, ...terms, previousKeyId, previousExpiresAt };
   }

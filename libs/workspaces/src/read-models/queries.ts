@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
@@ -8,7 +9,6 @@ import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import {
-  ApiKeyIsKnown,
   type ApiKeySummary,
   GetWorkspace,
   ListApiKeys,
@@ -32,6 +32,10 @@ export interface ApiKeyRow {
   readonly usedAt: Date | null;
 }
 
+/** Longest wait until authentication knows a new key, milliseconds. */
+const KNOWN_WITHIN_MS = 5_000;
+const ASK_EVERY_MS = 25;
+
 @Injectable()
 export class ApiKeyQuery {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
@@ -46,6 +50,12 @@ export class ApiKeyQuery {
     });
     const [row] = rows;
     return row ? { ...row, networks: row.networks.map(stored) } : null;
+  }
+
+  /** Waits until a new key works, but not long: a worker may be late. */
+  async known(keyId: string): Promise<void> {
+    for (const deadline = Date.now() + KNOWN_WITHIN_MS; Date.now() < deadline; await delay(ASK_EVERY_MS))
+      if (await this.find(keyId)) return;
   }
 
   /** Records the hour in which a key was used. @param hour milliseconds since the epoch */
@@ -119,15 +129,6 @@ const stored = (text: string): Network => {
   if (!network) throw new TypeError('A stored network cannot be read');
   return network;
 };
-
-@QueryHandler(ApiKeyIsKnown)
-export class ApiKeyIsKnownHandler implements IQueryHandler<ApiKeyIsKnown> {
-  constructor(private readonly keys: ApiKeyQuery) {}
-
-  async execute({ keyId }: ApiKeyIsKnown): Promise<boolean> {
-    return (await this.keys.find(keyId)) !== null;
-  }
-}
 
 @QueryHandler(ListApiKeys)
 export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {

@@ -4,7 +4,7 @@ import { READING_COST, type Balance, type CreditsEvent } from '#billing/contract
 import { balanceOf } from '#billing/domain/postings.js';
 import { credits } from '#billing/domain/credits.decider.js';
 import type { Credits } from '#billing/domain/credits.state.js';
-import { violations } from '#billing/domain/invariants.js';
+import { violations } from '../../../../libs/billing/test/violations.js';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { fold } from '#event-sourcing/core/decider.js';
 import type { Recorded } from '#event-sourcing/core/event.js';

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { AsOf } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { causeOf, requirePast } from './reports.js';
+import { requirePast } from './reports.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 const LAST = 3n;
@@ -24,12 +24,3 @@ it.each<[AsOf, RegExp]>([
   [{ revision: LAST + 1n }, /a revision from 0 to 3/],
   [{ instant: NOW + 1 }, /not be in the future: it is 2026-11-28T12:00:00.000Z/],
 ])('One as of %p is not', async (asOf, message) => expect(of(asOf)).rejects.toThrow(message));
-
-it.each([
-  ['CreditsCaptured', { causationId: 'e7' }, 'unknown: e7 is no event of the reading'],
-  ['CreditsReserved', { correlationId: 'req_1' }, /no event of the reading names it \(request req_1\)$/],
-  ['CreditsReleased', {}, 'unknown: no event of the reading'],
-  ['CreditsReserved', {}, 'unknown: no event of the reading names it'],
-] as const)('The cause of a movement (%s, %j) is never empty', (type, ids, said) =>
-  expect(causeOf({ correlationId: '', causationId: '', cause: null, type, ...ids })).toMatch(said),
-);
