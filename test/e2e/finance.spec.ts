@@ -60,8 +60,8 @@ describe('a month of all books', () => {
   const workspaceOf = (n: number): string => `ws_month${String(n).padStart(17, '0')}`;
   const close = (...more: string[]) =>
     json(['month', '--period', '2026-07', '--all', ...key(), '--out', stack.dataDir, ...more]);
-  const verifyMonth = (...more: string[]) =>
-    json(['verify-file', '--month', path('2026-07'), '--public-key', path('seal-public.pem'), ...more]);
+  const verifyMonth = (text: string | null = null) =>
+    runVerifier(stack.dataDir, text, ['--month', path('2026-07'), '--public-key', path('seal-public.pem')]);
 
   /** A workspace that bought a pack in July 2026, and read once. Its month is not closed yet. */
   const bought = async (n: number): Promise<void> => {
@@ -114,7 +114,10 @@ describe('a month of all books', () => {
     const file = path('july.jsonl');
     const month = ['--workspace', workspaceOf(2), '--period', '2026-07'];
     await ledger(['export', ...month, '--format', 'jsonl', '--out', file]);
-    expect(await verifyMonth(file)).toMatchObject({ code: 0, ok: true, sealedPeriods: ['2026-07'] });
+    expect(verifyMonth(readFileSync(file, 'utf8'))).toMatchObject({
+      status: 0,
+      result: { ok: true, sealedPeriods: ['2026-07'] },
+    });
     const signature = readFileSync(path('2026-07', 'month.sig'), 'utf8');
     writeFileSync(path('month.sig.bin'), Buffer.from(signature, 'base64'));
     const publicKey = ['-pubin', '-inkey', path('seal-public.pem')];
@@ -129,9 +132,9 @@ describe('a month of all books', () => {
     const journal = path('2026-07', 'journal.csv');
     const text = readFileSync(journal, 'utf8');
     writeFileSync(journal, text.replace('2900', '2901'));
-    expect(await verifyMonth()).toMatchObject({ code: 1, findings: [{ file: 'journal.csv' }] });
+    expect(verifyMonth()).toMatchObject({ status: 1, result: { findings: [{ file: 'journal.csv' }] } });
     writeFileSync(journal, text);
-    expect(await verifyMonth()).toMatchObject({ code: 0, ok: true });
+    expect(verifyMonth()).toMatchObject({ status: 0, result: { ok: true } });
   });
 
   it('has entries that are found by their reference, whoever booked them', async () => {
@@ -399,10 +402,8 @@ describe('a book of the past', () => {
     const firstBadRevision = String(firstBad);
     const of = ['--workspace', TAMPERED];
     expect(await json(['verify', ...of], settings)).toMatchObject({ code: 1, books: [{ firstBadRevision }] });
-    expect(await json(['verify-file', await exported(TAMPERED)])).toMatchObject({
-      code: 1,
-      firstBadRevision,
-    });
+    const file = readFileSync(await exported(TAMPERED), 'utf8');
+    expect(runVerifier(stack.dataDir, file)).toMatchObject({ status: 1, result: { firstBadRevision } });
     const { code, books } = await json(['verify', '--all'], settings);
     const bad = (books as { workspaceId: string; firstBadRevision: string | null }[])
       .filter((book) => book.firstBadRevision !== null)

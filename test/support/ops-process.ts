@@ -18,8 +18,7 @@ export class OpsProcess {
   /** Runs `ops <args>` with these additional settings. @returns its output and exit code */
   async run(args: readonly string[], settings: NodeJS.ProcessEnv = {}): Promise<OpsAnswer> {
     const environment = { ...this.environment, ...settings };
-    // The offline verifier is a separate program, which prints to the terminal itself.
-    if (this.running || args.includes('verify-file')) return this.runApart(args, environment);
+    if (this.running) return this.runApart(args, environment);
     this.running = new AbortController();
     try {
       return await askCompanion('/ops', { args, environment }, this.running.signal);

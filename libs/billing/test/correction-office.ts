@@ -115,10 +115,6 @@ export class CorrectionOffice {
     return this.record(this.approved(proposal));
   }
 
-  async status(correctionId = 'c1') {
-    return (await this.process().find.execute(new FindCorrections(correctionId)))[0]?.status;
-  }
-
   /** Buys a pack of 200 credits for `ws_1`. @returns the id of its event */
   async buyPack(): Promise<string> {
     const command = { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' } as const;
@@ -167,11 +163,7 @@ export class CorrectionOffice {
   }
 
   /** What somebody with the event store's login can do. */
-  async forge(
-    stream: string,
-    { type, data }: { type: string; data: object },
-    given: { workspaceId?: string } = {},
-  ): Promise<void> {
+  async forge(stream: string, { type, data }: { type: string; data: object }): Promise<void> {
     const revision = this.store.log.filter((event) => event.stream === stream).length;
     const metadata = {
       correlationId: 'c',
@@ -180,7 +172,6 @@ export class CorrectionOffice {
       actor: 'system:attacker',
       occurredAt: instant(this.now),
       schemaVersion: 1,
-      ...given,
     };
     await this.store.append(stream, revision === 0 ? 'no_stream' : BigInt(revision - 1), [
       { id: `forged-${this.store.log.length}`, type, data, metadata },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
 import pg from 'pg';
-import { HoldFence } from '#billing/application/holds.js';
 import { IdleBooks } from '#billing/application/record-due.js';
 import { ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
 import {
@@ -20,10 +19,9 @@ import {
 } from '#billing/contracts/index.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
-import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
+import { BY, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
-const DAY_MS = 86_400_000;
 
 let postgres: Awaited<ReturnType<typeof freshDatabase>>;
 let pool: pg.Pool;
@@ -178,33 +176,5 @@ describe('test traffic', () => {
     expect(await explained('t3')).toMatchObject({ outcome: 'abandoned', findings: [] });
     await worker.reserve('t5', false);
     expect(await explained('t5')).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
-  });
-
-  it('finds a capture that is missing, and a row that was changed', async () => {
-    await testTraffic();
-    await pool.query(
-      "update billing.balance set available = available - 20, consumed = consumed + 20 where mode = 'test'",
-    );
-    await worker.publish('reading-of-t4', 'ReadingRequested', requested('t4'));
-    await worker.publish('reading-of-t4', 'ReadingCompleted', { ...ended, reservationId: 't9' });
-    worker.clock.time = Date.now() + DAY_MS;
-    const { differences } = await queries.execute(new ReconcileLedger(WS, 0, undefined, false));
-    expect(differences.map(({ kind }) => kind).toSorted()).toEqual(['balance_differs', 'not_captured']);
-    expect(await queries.execute(new ReconcileLedger(WS, 0))).toMatchObject({ differences: [] });
-  });
-});
-
-describe('the fence around old holds', () => {
-  it('reaches the holds of test books although a live one cannot be judged', async () => {
-    await worker.reserve('r1');
-    await worker.reserve('t1', false);
-    await worker.catchUp();
-    worker.clock.time = START + FENCE_MS + 1;
-    worker.readings.answer = ({ livemode }) => {
-      if (livemode) throw new Error('cannot be judged');
-      return 'claimed';
-    };
-    await expect(worker.app.get(HoldFence).sweep(never)).rejects.toThrow('cannot be judged');
-    expect(await rows('hold', 'test')).toMatchObject([{ reservation_id: 't1', confirmed: true }]);
   });
 });

@@ -301,24 +301,6 @@ describe('the scheduled reconciliation', () => {
   });
 });
 
-describe('the worker', () => {
-  it('continues to sweep after a round that failed, until it is stopped', async () => {
-    const loop = worker.work.loops.find(({ name }) => name === 'billing.hold-fence')!;
-    await worker.reserve('r1');
-    await worker.catchUp();
-    worker.clock.time = START + FENCE_MS + 1;
-    const stop = new AbortController();
-    worker.readings.answer = () => {
-      if (worker.asked.length === 1) throw new Error('first round fails');
-      stop.abort();
-      return 'claimed';
-    };
-    await loop.run(stop.signal);
-    expect(worker.asked).toEqual(['r1', 'r1']);
-    expect(worker.warnings).toHaveLength(1);
-  });
-});
-
 /*
  * Two workers do the same work at the same moment, as after a lease that changed hands. Their events have the same ids,
  * and the store drops the second append while it writes the first one.

@@ -1,64 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { Manifest } from './manifest.js';
 import { copyTables, loadTables } from './tables.js';
-import { takeBackup, type BackupSources } from './take.js';
 
 let postgres: StartedPostgres;
 beforeAll(async () => {
   postgres = await freshDatabase();
 });
 afterAll(() => postgres.stop());
-
-describe('A backup', () => {
-  let folder: string;
-  let to: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'take-backup-'));
-    to = join(folder, 'backup');
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  /** Takes a backup whose log is a file with this text. @param tablesCopied called before the log is copied */
-  const take = (text: string, tablesCopied: () => Promise<unknown> = () => Promise.resolve()) => {
-    const store = new InMemoryEventStore();
-    let copied: Promise<unknown> | undefined;
-    store.end = async () => {
-      await (copied ??= tablesCopied());
-      return null;
-    };
-    const config = { DATABASE_URL: postgres.ownerUrl, DIGEST_KEY: Buffer.alloc(32, 7).toString('base64') };
-    const pool = { query: async () => ({ rows: [] }) };
-    const sources = { config, pool, store, keys: { stores: [] } } as unknown as BackupSources;
-    return takeBackup(sources, {
-      to,
-      log: { kind: 'command', command: `echo ${text} > "$BACKUP_DIR/log"` },
-      mirror: { to: join(folder, 'erased'), from: null },
-    });
-  };
-
-  const logOf = (backup: string): string => readFileSync(join(backup, 'event-store', 'log'), 'utf8');
-
-  it('takes an empty folder, and leaves what somebody puts there meanwhile', async () => {
-    mkdirSync(to);
-    await take('one');
-    expect(logOf(to)).toBe('one\n');
-    rmSync(to, { recursive: true });
-    const written = take('two', async () => {
-      mkdirSync(to);
-      writeFileSync(join(to, 'note'), 'kept');
-    });
-    await expect(written).rejects.toThrow('was filled meanwhile');
-    expect([readdirSync(to), readdirSync(folder).toSorted()]).toEqual([['note'], ['backup', 'erased']]);
-  });
-});
 
 describe('loading', () => {
   const ERASED = 'aaaaaaaa-0000-4000-8000-000000000000';

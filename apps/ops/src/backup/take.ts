@@ -105,7 +105,8 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
     writeManifest(unfinished, manifest);
     const destroyed = plan.mirror.from ? await destroyedEpochs(sources) : [];
     updateMirror(plan.mirror, destroyed, installation, erasures);
-    giveName(unfinished, to);
+    // An empty folder gives way; one that was filled meanwhile stays.
+    renameSync(unfinished, to);
     syncPath(dirname(to));
     return manifest;
   } catch (error) {
@@ -121,19 +122,6 @@ const newUnfinished = (to: string): string => {
     return mkdtempSync(`${to}.unfinished-`);
   } catch (error) {
     throw explained(error, to);
-  }
-};
-
-/** @throws OpsError when the target has got content meanwhile, such as the backup of another run */
-const giveName = (unfinished: string, to: string): void => {
-  try {
-    // An empty folder gives way.
-    renameSync(unfinished, to);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new OpsError(
-      `${to} was filled meanwhile, as by another backup. It stays, and this backup was removed: choose a new folder.`,
-    );
   }
 };
 

@@ -308,7 +308,7 @@ const restoredText = (
       ? [`ops readings erase-again --keys ${list} --yes: repeats ${erased.length} erasures in the log`]
       : []),
     'ops readings unreadable: what customers paid and cannot read; ops readings refund',
-    'Revoke again operators who were revoked after the backup; ops corrections verify',
+    'Revoke again operators who were revoked after the backup.',
     'Restart API and workers as usual, and take a new backup.',
   ];
   return [

@@ -8,30 +8,15 @@ import { readingEvents } from '#readings/contracts/index.js';
 import { ListDeliveriesOfReading, type DeliveryOfReading } from '#webhooks/contracts/index.js';
 import { type Columns, OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
-import { parseInstant } from './options.js';
 
-interface Options {
-  readonly reading?: string;
-  readonly correlation?: string;
-  readonly since?: number;
-}
-
-/** Everything that happened to one reading or request, across modules. */
+/** Everything that happened to one reading, across modules. */
 const addEventsCommand = (events: Command): void => {
   events
-    .option('--reading <id>', 'every event about this reading, in all modules, and its deliveries')
-    .option('--correlation <id>', 'every event with this correlation id; reads the log')
-    .option('--since <instant>', 'with --correlation: how far back to read the log', parseInstant)
+    .requiredOption('--reading <id>', 'every event about this reading, in all modules, and its deliveries')
     .addHelpText('after', '\nExample:\n  ops events --reading 7f9c24e8-…')
-    .action(async ({ reading, correlation, since }: Options, command: Command) => {
-      if ((reading === undefined) === (correlation === undefined))
-        throw new OpsError('Choose either --reading <id> or --correlation <id>.');
-      const { events, deliveries } = await withSession(async (session) => {
-        if (reading !== undefined) return aboutReading(session, reading);
-        return { events: await ofCorrelation(session.store, correlation!, since), deliveries: [] };
-      });
-      if (events.length === 0)
-        throw new OpsError(`There is no event of ${reading ?? `the correlation id ${correlation}`}.`);
+    .action(async ({ reading }: { reading: string }, command: Command) => {
+      const { events, deliveries } = await withSession((session) => aboutReading(session, reading));
+      if (events.length === 0) throw new OpsError(`There is no event of ${reading}.`);
       const story = tellStory(events);
       const tables = [
         tableOf(story, STORY_COLUMNS),
@@ -39,19 +24,6 @@ const addEventsCommand = (events: Command): void => {
       ];
       print(command, { events: story, deliveries }, tables);
     });
-};
-
-const ofCorrelation = async (
-  store: EventStore,
-  correlationId: string,
-  since: number | undefined,
-): Promise<readonly StoredEvent[]> => {
-  const found: StoredEvent[] = [];
-  for await (const event of store.readAll({ direction: 'backwards' })) {
-    if (since !== undefined && Date.parse(event.metadata.occurredAt) < since) break;
-    if (event.metadata.correlationId === correlationId) found.push(event);
-  }
-  return found;
 };
 
 /** Credits are reserved at most this long before a reading is requested (ms). */

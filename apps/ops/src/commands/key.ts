@@ -72,20 +72,12 @@ const addKeyCommands = (key: Command): void => {
     .description('the keys of a workspace, newest first, without secrets')
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--limit <n>', 'at most this many', wholeNumber, 100)
-    .option('--after <cursor>', 'the value of `next` in the previous page', parseCursor)
     .addHelpText('after', '\nExample:\n  ops key list --workspace ws_… --limit 20')
-    .action(async (options: { workspace: string; limit: number; after?: Cursor }, command: Command) => {
-      const { workspace, limit, after } = options;
-      const found = await withWorkspace(workspace, ({ queries }) =>
-        queries.execute(new ListApiKeys(workspace, limit + 1, after ?? null)),
+    .action(async ({ workspace, limit }: { workspace: string; limit: number }, command: Command) => {
+      const keys = await withWorkspace(workspace, ({ queries }) =>
+        queries.execute(new ListApiKeys(workspace, limit)),
       );
-      const keys = found.slice(0, limit);
-      const last = found.length > limit ? keys.at(-1) : undefined;
-      const next = last ? `${last.issuedAt},${last.keyId}` : null;
-      print(command, { keys, next }, [
-        tableOf(keys, COLUMNS),
-        ...(next ? ['', `More: --after ${next}`] : []),
-      ]);
+      print(command, { keys }, tableOf(keys, COLUMNS));
     });
   key
     .command('rotate')
@@ -154,15 +146,6 @@ const refused = (refusal: KeyRefusal, workspace: string): OpsError => {
   // Refusals about the caller's own key: an operator has none.
   throw new TypeError(`An operator was refused: ${refusal.outcome}`);
 };
-
-type Cursor = readonly [issuedAt: string, keyId: string];
-
-function parseCursor(text: string): Cursor {
-  const [, issuedAt, keyId] = /^([\d:.TZ-]{20,30}),([0-9A-Za-z]{8})$/.exec(text) ?? [];
-  if (issuedAt === undefined || keyId === undefined || Number.isNaN(Date.parse(issuedAt)))
-    throw new InvalidArgumentError('must be a cursor that ops key list printed');
-  return [issuedAt, keyId];
-}
 
 const COLUMNS: Columns<ApiKeySummary> = {
   key: 'keyId',

@@ -1,31 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
-import { FileKeyStore } from '#platform/crypto/epochs/file-key-store.js';
-import { KeyRing } from '#platform/crypto/key-ring.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
-import { holdingsOf, requireEpochKeys } from './keys.js';
-
-it('What key-encryption keys have sealed is shown without starting an epoch', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdings-'));
-  const asked: string[] = [];
-  const query = async (text: string) => {
-    asked.push(text);
-    return { rows: [] };
-  };
-  const ring = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
-  const keys = new EpochKeys({ query } as never, ring, new FileKeyStore(folder, ring), {
-    lengthMs: 604_800_000,
-    cacheMs: 60_000,
-  });
-  const [ofReadings] = await holdingsOf({ pool: { query }, ring, keys } as never);
-  expect(ofReadings!.current).toBeNull();
-  expect(asked.filter((text) => !text.startsWith('select'))).toEqual([]);
-  rmSync(folder, { recursive: true });
-});
+import { requireEpochKeys } from './keys.js';
 
 describe('A mirror of the keys requires', () => {
   const EPOCH = '20261116T000000Z';

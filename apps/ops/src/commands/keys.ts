@@ -49,7 +49,7 @@ interface Holding {
 const upkeepOf = ({ pool, ring, keys, time, config }: Session): KeyUpkeep =>
   new KeyUpkeep({ pool, ring, keys, time, log: createLogger('ops', 'silent') }, upkeepSettings(config));
 
-export const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
+const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
   const { pool, ring, keys, commands, queries } = session;
   return [
     {

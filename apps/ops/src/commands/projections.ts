@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
-import { categoriesOf, checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
+import { checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
 import { rebuild } from '#event-sourcing/projections/rebuild.js';
 import { rejoinLog } from '#event-sourcing/projections/rejoin-log.js';
 import { replayStream } from '#event-sourcing/projections/replay-stream.js';
 import { switchVersion } from '#event-sourcing/projections/switch.js';
 import { verify, type Verification } from '#event-sourcing/projections/verify.js';
 import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/projections/versions.js';
-import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
-import { type Columns, OpsError, print, table, tableOf, withRebuildProgress } from '../output.js';
+import { type Columns, OpsError, print, tableOf, withRebuildProgress } from '../output.js';
 import { withSession, type Session } from '../session.js';
 import { chosenProjections, requireProjection, withWorkshop, type Chosen } from '../workshop.js';
 import { addRestore } from './lost-tables.js';
@@ -29,29 +28,6 @@ replay for all of it. After a loss of tables: ops projections restore --all`,
 };
 
 const addLook = (projections: Command): void => {
-  projections
-    .command('list')
-    .description('the projections, their tables, and the tables that no event can rebuild (operational)')
-    .addHelpText('after', '\nExample:\n  ops projections list --json')
-    .action((_: object, command: Command) => {
-      const known = PROJECTIONS.map((projection) => ({
-        name: projection.name,
-        tables: projection.views.map((view) => view.table),
-        follows: categoriesOf(projection),
-        keptBy: checkpointOf(projection),
-      }));
-      const text = [
-        tableOf(known, {
-          projection: 'name',
-          tables: ({ tables }) => tables.join(' '),
-          follows: ({ follows }) => follows.join(' '),
-          'kept by': ({ name, keptBy }) => (keptBy === name ? '' : keptBy),
-        }),
-        '',
-        table(['operational table', 'what it holds'], Object.entries(OPERATIONAL_TABLES)),
-      ];
-      print(command, { projections: known, operational: OPERATIONAL_TABLES }, text);
-    });
   projections
     .command('status')
     .description('the versions of each projection, their positions, and whether they were verified')

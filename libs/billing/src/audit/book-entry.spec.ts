@@ -152,10 +152,6 @@ describe('an entry of a book that cannot be read', () => {
   });
 });
 
-it('A deleted row of a book does not pass in silence: the book is parked', () => {
-  expect(() => given(balanceProjection, book.events.slice(1))).toThrow('row of the book is missing');
-});
-
 describe('lines that are passed over', () => {
   type EventFacts = Parameters<typeof nextChain>[1];
 

@@ -329,15 +329,6 @@ describe('subscriptions', () => {
         .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
     });
 
-    it('grants on the last day of a month that lacks its day, and returns to it after', () => {
-      const started = subscribed('studio', '2026-01-31');
-      const january = planGranted('studio', '2026-01-31', '2026-02-28');
-      const february = planGranted('studio', '2026-02-28', '2026-03-31');
-      given(credits, [bookOpened('2026-02'), started, january])
-        .when({ type: 'RecordDue', now: at('2026-02-28') })
-        .then(expired('plan:sub1:2026-01', 400, '2026-02-28'), february);
-    });
-
     it('records what is due once', () => {
       book(...studio)
         .when({ type: 'RecordDue', now: at(NOW) })

@@ -5,7 +5,7 @@ import { nextAnchor } from './calendar.js';
 import { credits } from './credits.decider.js';
 import { noBook } from './credits.state.js';
 import { dueBy } from './due.js';
-import { GENERATION, isRecent, listRecent, noRecentIds, recentFrom, remember } from './bucket-map.js';
+import { GENERATION, isRecent, listRecent, noRecentIds, remember } from './bucket-map.js';
 import {
   at,
   bookOpened,
@@ -118,16 +118,5 @@ describe('the memory of settled reservations', () => {
     expect(isRecent(recent, 'r0')).toBe(false);
     const { older, newer } = listRecent(recent);
     expect([older.length, newer.length]).toEqual([GENERATION, 1]);
-  });
-
-  it('is the same after it was serialized', () => {
-    const recent = ids(GENERATION + 7).reduce(remember, noRecentIds);
-    expect(recentFrom(listRecent(recent))).toEqual(recent);
-  });
-
-  it('is not changed by remembering one more', () => {
-    const before = remember(noRecentIds, 'a');
-    remember(before, 'b');
-    expect(listRecent(before)).toEqual({ older: [], newer: ['a'] });
   });
 });

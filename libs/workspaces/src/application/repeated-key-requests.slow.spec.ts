@@ -113,9 +113,3 @@ it('A key that was revoked long ago is revoked again without an error, by its ro
   expect(await again(['test'])).toEqual({ outcome: 'unknown_key' });
   expect(await again(['live'], 'ws_other')).toEqual({ outcome: 'unknown_key' });
 });
-
-it('Requests without an Idempotency-Key issue a key each', async () => {
-  await issue(ownRequest('user:owner'));
-  await issue(ownRequest('user:owner'));
-  expect(new Set(issuedKeys().map(({ keyId }) => keyId)).size).toBe(2);
-});

@@ -272,8 +272,6 @@ export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
   constructor(
     readonly workspaceId: string,
     readonly limit: number,
-    /** `issuedAt` and `keyId` of the last key of the page before; `null`: from the newest. */
-    readonly after: readonly [issuedAt: string, keyId: string] | null,
   ) {
     super();
   }

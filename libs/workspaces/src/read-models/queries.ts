@@ -134,8 +134,8 @@ const stored = (text: string): Network => {
 export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {
   constructor(private readonly keys: ApiKeyQuery) {}
 
-  execute({ workspaceId, limit, after }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
-    return this.keys.page(workspaceId, MODES, limit, after);
+  execute({ workspaceId, limit }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
+    return this.keys.page(workspaceId, MODES, limit, null);
   }
 }
 
