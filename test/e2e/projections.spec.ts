@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { OPERATIONAL_TABLES } from '../../apps/service/src/modules.js';
+import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { fixture, RECEIVER_SETTINGS, startStack } from '../support/index.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 
-interface Listed {
-  readonly projections: readonly { name: string; tables: readonly string[]; keptBy: string }[];
-  readonly operational: Readonly<Record<string, string>>;
-}
 interface Restored {
   readonly code: number;
   readonly complete: boolean;
@@ -15,8 +13,7 @@ interface Restored {
 
 const stack = fixture(() => startStack({ env: RECEIVER_SETTINGS }));
 const customer = fixture(() => Integrator.open(stack, 100_000));
-let listed: Listed;
-let tables: readonly string[];
+const tables = PROJECTIONS.flatMap(({ views }) => views.map(({ table }) => table));
 let readings: readonly string[];
 /** All columns except those that the fence of holds writes beside the projection. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -47,8 +44,6 @@ const settled = async () => {
 
 /** Published, failed and erased readings, a test reading, an ended batch, keys, endpoints in every state, and books. */
 beforeAll(async () => {
-  listed = (await projections('list')) as Listed;
-  tables = listed.projections.flatMap((one) => one.tables);
   readings = [await customer.published(), await customer.published()];
   const test = await customer.inTestMode();
   await test.published();
@@ -82,7 +77,7 @@ describe('read models', () => {
          and nspname not in ('pg_catalog', 'information_schema', 'graphile_worker', 'migrations')
          and nspname !~ '^(graphile|pg_)' order by 1`,
     );
-    const declared = [...tables, ...Object.keys(listed.operational)];
+    const declared = [...tables, ...Object.keys(OPERATIONAL_TABLES)];
     expect(rows.map(({ name }) => name)).toEqual(declared.toSorted());
   });
 
@@ -197,7 +192,7 @@ describe('tables that were lost', () => {
 });
 
 describe('a rebuild under load', () => {
-  const names = () => listed.projections.map(({ name }) => name);
+  const names = () => PROJECTIONS.map(({ name }) => name);
 
   it('of each projection never fails a read, and ends with the same rows', async () => {
     const readingId = await customer.published();

@@ -381,14 +381,9 @@ it('An event store older than PostgreSQL takes no new work, however far its log 
   await store.close();
   expect(await customer.create()).toMatchObject(refused);
   expect((await stack.ready()).body.causes).toMatchObject({ consumers: 'beyond_the_log' });
-  for (const args of [
-    ['projections', 'lag', '--max-seconds', '3600'],
-    ['processes', 'status'],
-  ]) {
-    const { code, ...found } = await stack.report(args);
-    const beyond = expect.arrayContaining([expect.objectContaining({ status: 'beyond_the_log' })]);
-    expect([code, Object.values(found).flat()]).toEqual([1, beyond]);
-  }
+  const { code, ...found } = await stack.report(['projections', 'lag', '--max-seconds', '3600']);
+  const beyond = expect.arrayContaining([expect.objectContaining({ status: 'beyond_the_log' })]);
+  expect([code, Object.values(found).flat()]).toEqual([1, beyond]);
   const mend = ['projections', 'replay', '--all', '--accept-differences'];
   expect((await stack.runOps(['doctor'])).stdout).toContain(`ops ${mend.join(' ')}`);
   // The whole log is younger than the minute that consumers go back: each first handles an event again.
