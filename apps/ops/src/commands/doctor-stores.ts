@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { emptiedTables } from '#event-sourcing/projections/lost-tables.js';
 import { hostOf, readAddress, type StoreAddress } from '#event-sourcing/store/address.js';
 import type { Role } from '#event-sourcing/store/connection.js';
@@ -272,30 +272,6 @@ export const checkConnections = async (
   return wanted > own || open > FULL * server ? warning(message, adviceOn('overloaded')) : ok(message);
 };
 
-/** A pooler in transaction mode gives the session of an idle connection to another one, or the idle one another session. */
-export const checkSessions = async (pool: Pick<Pool, 'connect'>): Promise<Verdict> => {
-  const idle = await pool.connect();
-  const busy = await pool.connect();
-  try {
-    const before = await sessionOf(idle);
-    await busy.query('begin');
-    const other = await sessionOf(busy);
-    const after = await sessionOf(idle);
-    if (before === after && before !== other) return ok('connections keep their sessions of PostgreSQL');
-    return failure(
-      'a connection pooler gives each transaction another session of PostgreSQL',
-      'Advisory locks, LISTEN and prepared statements need sessions. Set the pooler to session mode (PgBouncer: pool_mode=session), or lead DATABASE_URL past it.',
-    );
-  } finally {
-    await busy.query('rollback').catch(() => undefined);
-    busy.release();
-    idle.release();
-  }
-};
-
-const sessionOf = async (client: PoolClient): Promise<number> =>
-  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
-
 const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Verdict> => {
   const pending = await pendingMigrations(DATABASE_URL, MODULES);
   return pending.length === 0
@@ -372,7 +348,6 @@ export const STORE_CHECKS: readonly Check[] = [
   check('clock', POSTGRES, ({ time }) => checkClock(time)),
   check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
   check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),
-  check('sessions', POSTGRES, ({ pool }) => checkSessions(pool)),
   check('migrations', POSTGRES, ({ config }) => checkMigrations(config)),
   check('encryption keys', POSTGRES, ({ pool, keys }) => checkKeys(pool, keys)),
   check('destroyed keys', POSTGRES, ({ pool, keys }) => checkDestroyedKeys(pool, keys)),

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Pool } from 'pg';
 import { openPool } from '#platform/postgres/pool.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
 import { AGREEING, DIFFERING } from '#platform/time/testing/clocks-under-test.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import { until } from '../../../../test/support/integrator.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { checkConnections, checkSessions } from './doctor-stores.js';
+import { checkConnections } from './doctor-stores.js';
 import { checkDocuments, checkPublications, checkWorkers } from './doctor.js';
 import { FIRST_READING, lostDocuments } from './publications.js';
 
@@ -77,32 +76,6 @@ describe('connections', () => {
       message: expect.stringContaining('39 of 30'),
     });
     await pool.query(`alter role ${role} connection limit -1`);
-  });
-});
-
-describe('sessions', () => {
-  it('Doctor finds that connections keep their sessions, and leaves none behind', async () => {
-    expect(await checkSessions(pool)).toMatchObject({ level: 'ok' });
-    expect(pool.idleCount).toBe(2);
-  });
-
-  /** Connections whose statements reach these sessions, in turn. */
-  const pooled = (...sessions: readonly number[]): Pick<Pool, 'connect'> => {
-    const left = [...sessions];
-    const query = async (text: string) => ({
-      rows: text.includes('pg_backend_pid') ? [{ pid: left.shift() }] : [],
-    });
-    return { connect: async () => ({ query, release: () => undefined }) } as never;
-  };
-
-  it.each([
-    ['the idle connection gives its session to the busy one', [1, 1, 2]],
-    ['the idle connection gets another session', [1, 2, 3]],
-  ])('Doctor fails when a pooler changes sessions: %s', async (_, sessions) => {
-    expect(await checkSessions(pooled(...sessions))).toMatchObject({
-      level: 'failure',
-      advice: expect.stringContaining('pool_mode=session'),
-    });
   });
 });
 

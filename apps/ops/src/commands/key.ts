@@ -27,12 +27,6 @@ const LONGEST_OVERLAP_SECONDS = 604_800;
 const DAY_SECONDS = 86_400;
 const SHOWN_ONCE = 'Store it now, it is not shown again:';
 
-/** One key, and its workspace while no worker has processed it. */
-interface Named {
-  readonly key: string;
-  readonly workspace?: string;
-}
-
 interface IssueOptions {
   readonly workspace: string;
   readonly label?: string;
@@ -83,7 +77,6 @@ const addKeyCommands = (key: Command): void => {
     .command('rotate')
     .description('issue a key with the terms of another one, which ends after the overlap')
     .requiredOption('--key <id>', 'the 8-character id of the key to replace')
-    .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option(
       '--overlap <seconds>',
       'how long the previous key still works; 0 revokes it',
@@ -91,14 +84,14 @@ const addKeyCommands = (key: Command): void => {
       DAY_SECONDS,
     )
     .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
-    .action(async (options: Named & { overlap: number }, command: Command) => {
+    .action(async (options: { key: string; overlap: number }, command: Command) => {
       const rotated = await withSession(async ({ commands, actor }) => {
         const answer = await commands.execute(
-          new RotateApiKey(options.key, options.overlap, ownRequest(actor), options.workspace ?? null),
+          new RotateApiKey(options.key, options.overlap, ownRequest(actor), null),
         );
         if (answer.outcome === 'unknown_key')
           throw new OpsError(`There is no active API key ${options.key}.`);
-        if (answer.outcome !== 'rotated') throw refused(answer, options.workspace ?? 'The workspace');
+        if (answer.outcome !== 'rotated') throw refused(answer, 'The workspace');
         const { keyId, apiKey, terms, previousExpiresAt } = answer;
         return { keyId, apiKey, ...terms, previousKeyId: options.key, previousExpiresAt };
       });
@@ -110,16 +103,15 @@ const addKeyCommands = (key: Command): void => {
     .command('revoke')
     .description('revoke an API key; it stops working at once')
     .requiredOption('--key <id>', 'the 8-character id of the key')
-    .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option('--reason <text>', 'why')
     .option('--and-issued', 'also revoke every key issued with it, and end the links that they made')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked --and-issued')
-    .action(async (options: Named & { reason?: string; andIssued?: true }, command: Command) => {
-      const { key: keyId, andIssued, reason = null, workspace = null } = options;
+    .action(async (options: { key: string; reason?: string; andIssued?: true }, command: Command) => {
+      const { key: keyId, andIssued, reason = null } = options;
       const answer = await withSession(async ({ commands, actor }) => {
         const by = ownRequest(actor);
-        if (!andIssued) return commands.execute(new RevokeApiKey(keyId, reason, by, workspace));
-        const revoked = await commands.execute(new RevokeApiKeyAndIssued(keyId, reason, by, workspace));
+        if (!andIssued) return commands.execute(new RevokeApiKey(keyId, reason, by));
+        const revoked = await commands.execute(new RevokeApiKeyAndIssued(keyId, reason, by));
         if (revoked.outcome === 'unknown_key') return revoked;
         const { outcome, workspaceId, issued } = revoked;
         const makers = [keyId, ...issued].map((one) => `apiKey:${one}`);

@@ -177,8 +177,8 @@ export class RevokeApiKeyAndIssuedHandler implements ICommandHandler<RevokeApiKe
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  async execute({ keyId, reason, by, ...named }: RevokeApiKeyAndIssued) {
-    const workspaceId = named.workspaceId ?? (await this.keys.find(keyId))?.workspaceId;
+  async execute({ keyId, reason, by }: RevokeApiKeyAndIssued) {
+    const workspaceId = (await this.keys.find(keyId))?.workspaceId;
     if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
     const revoke = (id: string) => this.one.execute(new RevokeApiKey(id, reason, by, workspaceId));
     // First: a revoked key issues nothing more, so that the stream then names all that it issued.

@@ -190,8 +190,6 @@ export class RevokeApiKeyAndIssued extends Command<
     readonly keyId: string,
     readonly reason: string | null,
     readonly by: RequestContext,
-    /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
-    readonly workspaceId: string | null = null,
   ) {
     super();
   }
