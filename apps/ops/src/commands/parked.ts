@@ -218,7 +218,7 @@ const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted)
   );
 
 /** Records who asked before the attempt, so that none goes unrecorded. @throws OpsError when nothing is stopped there */
-export const retryStopped = async (
+const retryStopped = async (
   session: Session,
   wanted: Wanted & { readonly consumer: string },
   waitSeconds: number,

@@ -1,23 +1,19 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ApiProblem } from '../../../portal/src/frame/api.js';
 import { readAssets } from '../../../portal/src/frame/assets.js';
-import { readForm, type Form } from '../../../portal/src/frame/form.js';
 import { formatsOf } from '../../../portal/src/frame/formats.js';
 import { Sender, type Site } from '../../../portal/src/frame/send.js';
-import type { Failed } from '../../../portal/src/frame/page.js';
 import { TEXTS } from '../../../portal/src/texts/texts.js';
 import { OpsError } from '../output.js';
 import { tell } from '../output.js';
 import type { Session } from '../session.js';
-import { looksOf, PAGES, type ConsolePage, type ConsoleVisit } from './pages.js';
+import { PAGES, type ConsolePage, type ConsoleVisit } from './pages.js';
 
 /** Only this machine reaches it. There is no setting for another address. */
 const ADDRESS = '127.0.0.1';
 const LINK_MS = 60_000;
 const LONGEST_MS = 8 * 3_600_000;
-const LARGEST_FORM_BYTES = 16_384;
 const MOST_CONNECTIONS = 50;
 const REQUEST_WITHIN_MS = 10_000;
 /** Browsers send a cookie to every port of a machine, but only below its path, which nobody else knows. */
@@ -42,7 +38,6 @@ const SAID = {
     text: 'Open it under the very address that ops console printed.',
   },
   noPage: { title: 'There is no such page', text: 'Open the console, and choose a page there.' },
-  foreignForm: texts.foreignForm,
   unavailable: texts.unavailable,
 } as const;
 
@@ -57,8 +52,6 @@ export class Console {
   private readonly secret = random(32);
   private readonly startedAt = Date.now();
   private isUsed = false;
-  /** What the last action did; the next page says it once. */
-  private said: string | null = null;
   private readonly assets = readAssets(this.home);
   private readonly sender = new Sender(this.assets.paths, []);
   private readonly shared: Omit<ConsoleVisit, 'path' | 'query'>;
@@ -73,7 +66,7 @@ export class Console {
     timeZone: string,
   ) {
     const formats = formatsOf(SITE.language, timeZone);
-    this.shared = { session, texts, formats, looks: looksOf(session) };
+    this.shared = { session, texts, formats };
   }
 
   /** @returns the link, and what resolves when the console has ended @throws OpsError when the port is taken */
@@ -142,10 +135,14 @@ export class Console {
     const page = PAGES.find((one) => this.pathOf(one) === pathname);
     if (!page) return this.outside(response, 404, 'noPage', true);
     const visit: ConsoleVisit = { ...this.shared, path: pathname, query: searchParams };
-    if (request.method === 'POST') return this.act(page, visit, request, response);
-    const done = this.said;
-    this.said = null;
-    await this.show(page, visit, response, 200, done);
+    const view = { title: page.title, ...(await page.show(visit)) };
+    const site: Site = {
+      ...SITE,
+      home: this.home,
+      about: this.session.actor,
+      areas: PAGES.map((one) => ({ label: one.title, href: this.pathOf(one), isCurrent: one === page })),
+    };
+    this.sender.page(response, 200, site, { visit }, view, null);
   }
 
   /** Takes the link once. A browser that fetches ahead, or asks only for the head, does not use it up. */
@@ -172,43 +169,6 @@ export class Console {
     return (headers.cookie ?? '').split(/; */).some((one) => isSame(one, `${COOKIE}=${this.secret}`));
   }
 
-  private async act(
-    page: ConsolePage,
-    visit: ConsoleVisit,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const form = request.headers.origin === this.origin ? await formOf(request) : null;
-    if (!form) return this.outside(response, 403, 'foreignForm');
-    const action = Object.hasOwn(page.actions ?? {}, form.action) ? page.actions![form.action] : undefined;
-    if (!action) return this.outside(response, 404, 'noPage', true);
-    try {
-      this.said = await action(visit, form);
-      response.writeHead(303, { Location: visit.path }).end();
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      await this.show(page, visit, response, error.problem.status, null, { form, refused: error });
-    }
-  }
-
-  private async show(
-    page: ConsolePage,
-    visit: ConsoleVisit,
-    response: ServerResponse,
-    status: number,
-    done: string | null,
-    failed?: Failed,
-  ): Promise<void> {
-    const view = { title: page.title, ...(await page.show(visit, failed)) };
-    const site: Site = {
-      ...SITE,
-      home: this.home,
-      about: this.session.actor,
-      areas: PAGES.map((one) => ({ label: one.title, href: this.pathOf(one), isCurrent: one === page })),
-    };
-    this.sender.page(response, status, site, { visit, failed }, view, done);
-  }
-
   private pathOf({ path }: ConsolePage): string {
     return path === '' ? this.home : `${this.home}/${path}`;
   }
@@ -223,15 +183,3 @@ export class Console {
     this.sender.outside(response, status, SITE, SAID[said], link);
   }
 }
-
-/** @returns `null` for a body that is too large, or that no form sends */
-const formOf = async (request: IncomingMessage): Promise<Form | null> => {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > LARGEST_FORM_BYTES) return null;
-    parts.push(part);
-  }
-  return readForm(Buffer.concat(parts), request.headers['content-type']);
-};

@@ -1,21 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { stoppedStreams, type StoppedStream } from '#event-sourcing/projections/parked-streams.js';
-import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { faultOf } from '#platform/fault/fault.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { refusal } from '../../../portal/src/frame/api.js';
-import type { Failed, View, Visited } from '../../../portal/src/frame/page.js';
-import type { Form } from '../../../portal/src/frame/form.js';
-import { Filters, PostForm, Text } from '../../../portal/src/frame/forms.js';
+import type { View, Visited } from '../../../portal/src/frame/page.js';
+import { Filters, Text } from '../../../portal/src/frame/forms.js';
 import { type Column, Count, Section, State, Table, Time } from '../../../portal/src/frame/parts.js';
 import { STORES, type Finding } from '../commands/doctor-stores.js';
 import { CHECKS, examineAll } from '../commands/doctor.js';
 import { aboutReading, DELIVERY_COLUMNS, kindOf, STORY_COLUMNS, tellStory } from '../commands/events.js';
-import { retryStopped } from '../commands/parked.js';
 import { LAG_COLUMNS, projectionStates, VERSION_COLUMNS, versionsIn } from '../commands/projections.js';
-import { OpsError } from '../output.js';
 import { cellsOf, type Columns } from '../output.js';
 import type { Session } from '../session.js';
 
@@ -27,45 +23,21 @@ const PART_WITHIN_MS = 5_000;
 const LOOK_AHEAD = 1_000;
 /** Rows of the parked streams. */
 const SHOWN = 50;
-/** How long a page waits for the worker of a process (s). */
-const WAIT_SECONDS = 5;
 /** Checks of the doctor that cost little, for a page that looks again by itself. */
-const QUICK = ['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'deliveries', 'clock', 'disk'];
-
-/** What the pages of one console share. */
-export interface Looks {
-  readonly lags: () => Promise<readonly ConsumerLag[]>;
-  /** What the quick checks of the doctor find. */
-  readonly troubles: () => Promise<readonly Finding[]>;
-  /** The last run of all checks. */
-  examined: { readonly at: string; readonly findings: readonly Finding[] } | null;
-}
-
-export const looksOf = (session: Session): Looks => {
-  const quick = CHECKS.filter(({ name }) => QUICK.includes(name));
-  return {
-    lags: () => consumerLag(session.pool, session.store, { lookAhead: LOOK_AHEAD }),
-    troubles: () => examineAll(session, STORES, quick),
-    examined: null,
-  };
-};
+const QUICK = CHECKS.filter(({ name }) =>
+  ['workers', 'lag', 'parked streams', 'set aside', 'jobs', 'deliveries', 'clock', 'disk'].includes(name),
+);
 
 /** A request of the operator. */
 export interface ConsoleVisit extends Visited {
   readonly session: Session;
-  readonly looks: Looks;
 }
 
 export interface ConsolePage {
   /** Below the console's path; empty: the first page. */
   readonly path: string;
   readonly title: string;
-  readonly show: (visit: ConsoleVisit, failed?: Failed) => Promise<Omit<View, 'title'>>;
-  /**
-   * By the name that a `<PostForm>` sends.
-   * @returns what the next page says of it @throws ApiProblem when the form is refused
-   */
-  readonly actions?: Readonly<Record<string, (visit: ConsoleVisit, form: Form) => Promise<string | null>>>;
+  readonly show: (visit: ConsoleVisit) => Promise<Omit<View, 'title'>>;
 }
 
 class TooLate extends Error {}
@@ -158,14 +130,17 @@ const PROGRAM_COLUMNS: Columns<Program> = {
 const overview: ConsolePage = {
   path: '',
   title: 'Overview',
-  show: async ({ looks, session }) => {
+  show: async ({ session }) => {
     const [troubles, programs] = await Promise.all([
-      part(looks.troubles, (found) => (
-        <Findings
-          of={found.filter(({ level }) => level !== 'ok')}
-          empty={`${found.length} checks found nothing that needs attention. The doctor has more of them.`}
-        />
-      )),
+      part(
+        () => examineAll(session, STORES, QUICK),
+        (found) => (
+          <Findings
+            of={found.filter(({ level }) => level !== 'ok')}
+            empty={`${found.length} checks found nothing that needs attention. The doctor has more of them.`}
+          />
+        ),
+      ),
       part(
         () => programsAlive(session),
         (rows) => (
@@ -193,8 +168,8 @@ const overview: ConsolePage = {
 const consumers: ConsolePage = {
   path: 'consumers',
   title: 'Consumers',
-  show: async ({ looks, session: { pool } }) => {
-    const read = looks.lags();
+  show: async ({ session: { pool, store } }) => {
+    const read = consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
     const [lags, versions] = await Promise.all([
       part(
         () => read,
@@ -237,33 +212,19 @@ const consumers: ConsolePage = {
 const parked: ConsolePage = {
   path: 'parked',
   title: 'Parked streams',
-  show: async ({ session }, failed) => ({
-    refreshSeconds: failed ? undefined : LOOK_AGAIN,
+  show: async ({ session }) => ({
+    refreshSeconds: LOOK_AGAIN,
     body: await part(
       () => stoppedStreams(session.pool),
       (found) => <Stopped of={found} />,
     ),
   }),
-  actions: {
-    retry: async ({ session }, form) => {
-      const [consumer = '', stream = ''] = form.text('about').split(' ');
-      try {
-        const { left } = await retryStopped(session, { consumer, stream }, WAIT_SECONDS);
-        return left.length === 0
-          ? 'The stream is handled, and continues.'
-          : 'It was tried again, or a worker will try it soon. It still waits.';
-      } catch (error) {
-        if (error instanceof OpsError) return 'It waits no more: nothing was retried.';
-        if (isDependencyAway(error)) throw refusal(503, 'enqueue_unavailable');
-        throw error;
-      }
-    },
-  },
 };
 
 const Stopped = ({ of }: { readonly of: readonly StoppedStream[] }) => (
   <>
-    {of.length > SHOWN && <p>The first {SHOWN} are shown. Fix the cause before you retry.</p>}
+    {of.length > SHOWN && <p>The first {SHOWN} are shown.</p>}
+    <p class="soft">When the cause is mended, they go on by themselves; ops parked retry does so at once.</p>
     <Table
       caption="Streams that wait"
       rows={of.slice(0, SHOWN)}
@@ -275,12 +236,6 @@ const Stopped = ({ of }: { readonly of: readonly StoppedStream[] }) => (
         ['Because of', ({ cause }) => <code class="address">{cause}</code>],
         ['Since', ({ since }) => <Time at={since.toISOString()} />],
         ['Error', ({ error }) => error, 'long'],
-        [
-          'Retry',
-          ({ consumer, stream }) => (
-            <PostForm action="retry" about={`${consumer} ${stream}`} submit="Retry" />
-          ),
-        ],
       ]}
     />
   </>
@@ -289,27 +244,7 @@ const Stopped = ({ of }: { readonly of: readonly StoppedStream[] }) => (
 const doctor: ConsolePage = {
   path: 'doctor',
   title: 'Doctor',
-  show: async ({ looks: { examined } }) => ({
-    body: (
-      <>
-        <PostForm action="examine" submit="Run all checks" />
-        {examined && (
-          <>
-            <p class="soft">
-              Last run: <Time at={examined.at} />
-            </p>
-            <Findings of={examined.findings} />
-          </>
-        )}
-      </>
-    ),
-  }),
-  actions: {
-    examine: async ({ looks, session }) => {
-      looks.examined = { at: new Date().toISOString(), findings: await examineAll(session) };
-      return null;
-    },
-  },
+  show: async ({ session }) => ({ body: <Findings of={await examineAll(session)} /> }),
 };
 
 const NO_READING = 'There is no event of this reading.';
