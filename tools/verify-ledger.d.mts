@@ -26,10 +26,18 @@ interface Checked {
 }
 type Keys = ReadonlyMap<string, unknown>;
 type Operators = ReadonlyMap<string, readonly unknown[]>;
+interface CheckedMonth {
+  readonly result: {
+    readonly ok: boolean;
+    readonly books: number;
+    readonly findings: readonly MonthFinding[];
+  };
+  readonly seals: readonly object[];
+}
 interface Options {
-  readonly seals?: readonly object[];
+  /** As `verifyMonth` answers. */
+  readonly month?: CheckedMonth;
   readonly keys?: Keys;
-  readonly period?: string;
   readonly operators?: Operators | null;
 }
 /** @throws Error for a text that is no setting OPERATORS */
@@ -51,14 +59,4 @@ export declare const unreadableBecause: (facts: {
 interface MonthFinding extends Omit<Finding, 'revision'> {
   readonly file: string;
 }
-export declare const verifyMonth: (
-  read: (name: string) => Uint8Array,
-  keys: Keys,
-) => {
-  readonly result: {
-    readonly ok: boolean;
-    readonly books: number;
-    readonly findings: readonly MonthFinding[];
-  };
-  readonly seals: readonly object[];
-};
+export declare const verifyMonth: (read: (name: string) => Uint8Array, keys: Keys) => CheckedMonth;

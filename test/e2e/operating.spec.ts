@@ -383,10 +383,3 @@ describe('A process with another DIGEST_KEY', () => {
     expect([list.code === 0, list.stderr]).toEqual([false, expect.stringContaining('DIGEST_KEY')]);
   });
 });
-});
-    expect(await stack.ops(adopt, OTHER_KEY)).toMatchObject({ isSame: false, done: false });
-    expect(await works(OTHER_KEY)).toBe(false);
-    expect(await stack.ops([...adopt, '--yes'], OTHER_KEY)).toMatchObject({ isSame: false, done: true });
-    expect([await works(OTHER_KEY), await works()]).toEqual([true, false]);
-  });
-});

@@ -11,7 +11,6 @@ import {
 import { CreditBooks, OpenBookHandler } from '../src/application/credit-books.js';
 import { isCorrection, verifyCorrections, type CorrectionsReport } from '../src/audit/corrections.js';
 import {
-  FindCorrections,
   OpenBook,
   RecordCorrection,
   creditsEvents,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CorrectionOffice, type Proposed } from '../../test/correction-office.js';
-import { ada, eve, grace } from '../../test/operators.js';
+import { eve } from '../../test/operators.js';
 import { FindCorrections, type CorrectionEvent } from '../contracts/index.js';
 
 let office: CorrectionOffice;

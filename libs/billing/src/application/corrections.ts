@@ -114,7 +114,7 @@ export class CorrectionBooks {
         values.set(event.data.adjustmentId, entryValue(event.data, used));
     }
     const valued = Object.entries(known.originals).map(([id, one]) => {
-      const value = reversals.valueOf(id);
+      const value = reversals.find(id);
       return [id, { ...one, ...(value && { value }) }] as const;
     });
     return { known: { ...known, originals: Object.fromEntries(valued) }, state };

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it, beforeEach } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { VerifyLedgerHandler } from '../application/verify-ledger.js';
-import { VerifyLedger } from '../contracts/index.js';
 import {
   altered,
   eventfulBook,
@@ -18,7 +16,6 @@ import {
   verifierOf,
 } from '../../test/book.js';
 import { BookVerifier } from './verify-book.js';
-import { OPERATORS } from '../../test/operators.js';
 import { adjustment } from '../../test/adjustment.js';
 import { balanceAsOf } from '../application/statements.js';
 import {

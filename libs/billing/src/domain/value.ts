@@ -236,33 +236,23 @@ export class Reversals {
 
   /** @param used what the event took from grants @returns whether what it says of value follows from the book */
   see(event: CreditsEvent & { readonly id: string }, used: readonly UsedCredits[]): boolean {
-    switch (event.type) {
-      case 'CreditsCaptured':
-        this.captures.set(event.id, used);
-        return true;
-      case 'PlanGranted':
-      case 'PackPurchased':
-      case 'GrantExpired':
-        this.values.set(event.id, valueOf(event, used));
-        return true;
-      case 'CreditsReleased':
-        if (used.length > 0) this.values.set(event.id, valueOf(event, used));
-        return true;
-      case 'CreditsAdjusted': {
-        const of = this.valueOf(event.data.reversesEventId);
-        if (of) this.values.set(of.holder, corrected(of, event.data, used));
-        if (sharesValue(of, event.data)) this.holders.set(event.id, of!.holder);
-        else this.values.set(event.id, valueOf(event, used));
-        const { restores, counts } = event.data;
-        return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, event.data));
-      }
-      default:
-        return true;
+    const { id, type, data } = event;
+    if (type === 'CreditsAdjusted') {
+      const of = this.find(data.reversesEventId);
+      if (of) this.values.set(of.holder, corrected(of, data, used));
+      if (sharesValue(of, data)) this.holders.set(id, of!.holder);
+      else this.values.set(id, valueOf(event, used));
+      const { restores, counts } = data;
+      return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, data));
     }
+    if (type === 'CreditsCaptured') this.captures.set(id, used);
+    else if (used.length > 0 || type === 'PlanGranted' || type === 'PackPurchased')
+      this.values.set(id, valueOf(event, used));
+    return true;
   }
 
   /** The value of an entry as of the last event. */
-  valueOf(eventId: string | null): ReversedValue | undefined {
+  find(eventId: string | null): ReversedValue | undefined {
     if (eventId === null) return undefined;
     const used = this.captures.get(eventId);
     return (
