@@ -61,13 +61,6 @@ describe('A new file', () => {
     ]);
   });
 
-  it('of two that are written at once is the one that was complete first', async () => {
-    const later = writeNewFile(path, (write) => fill(write).then(() => writeNewFile(path, fill)));
-    await expect(later).rejects.toThrow(`${path} exists already`);
-    whole();
-    expect(readdirSync(folder)).toEqual(['out.jsonl']);
-  });
-
   it('is not there after a failure', async () => {
     await expect(writeNewFile(path, failing)).rejects.toThrow('the database is away');
     expect(readdirSync(folder)).toEqual([]);

@@ -74,6 +74,12 @@ export async function* streamOf(events: readonly StoredEvent[]): AsyncGenerator<
   yield* events;
 }
 
+/** Puts a history into a store, entry by entry. */
+export const storeAll = async (store: InMemoryEventStore, events: readonly StoredEvent[]): Promise<void> => {
+  for (const { stream, revision, id, type, data, metadata } of events)
+    await store.append(stream, revision === 0n ? 'no_stream' : revision - 1n, [{ id, type, data, metadata }]);
+};
+
 /** A verifier that has seen these events of a book. */
 export const verifierOf = (events: readonly StoredEvent[]): BookVerifier => {
   const verifier = new BookVerifier(events[0]!.stream, 10_000);

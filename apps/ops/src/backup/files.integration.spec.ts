@@ -80,11 +80,6 @@ describe('the files of an EventStoreDB node', () => {
     expect(readdirSync(target.index).toSorted()).toEqual(['5f2c', 'indexmap', 'stream-existence']);
     expect(() => restoreNode(target, backup)).toThrow(/is not empty/);
   });
-
-  it('are refused where there is no node', async () => {
-    const nowhere = { db: join(root, 'elsewhere'), index: join(root, 'elsewhere', 'index') };
-    await expect(copyNode(nowhere, backup, null, () => undefined)).rejects.toThrow(/no data folder/);
-  });
 });
 
 describe('the mirror of keys', () => {

@@ -48,8 +48,4 @@ describe('Events since a time', () => {
   it('end with the first one that the store recorded earlier', async () => {
     expect(await found(event('b', 1, 1), event('a', 1, -1), event('unread', 1, 1))).toEqual(['b']);
   });
-
-  it('are all that claim so in a store that records no time', async () => {
-    expect(await found(event('c', 3), event('forged', -900), event('a', 1))).toEqual(['c', 'a']);
-  });
 });

@@ -4,7 +4,7 @@ import { CHAIN_START, chainedFacts, nextChain } from '#event-sourcing/core/hash-
 import type { ExpectedRevision } from '#event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { rounds } from '../../../../test/support/rounds.js';
-import { STREAM, verifierOf, WS } from '../../test/book.js';
+import { storeAll, STREAM, verifierOf, WS } from '../../test/book.js';
 import { packPurchased, reserved } from '../../test/events.js';
 import { creditsEvents, type CreditsEvent, type CreditsEventOf } from '../contracts/events.js';
 import { createCreditsExecutor } from '../executors.js';
@@ -17,13 +17,13 @@ const COST = 20;
 /** Readings that a pack of 2,000 credits pays for. */
 const READINGS = 100;
 
-/** A store that fails before its second append. */
+/** A store that fails once, after so many appends. */
 class FailingStore extends InMemoryEventStore {
-  appends = 0;
+  left = Infinity;
 
   override append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
-    this.appends += 1;
-    if (this.appends === 2) throw new Error('the process was killed');
+    this.left -= 1;
+    if (this.left === -1) throw new Error('the process was killed');
     return super.append(stream, expected, events);
   }
 }
@@ -66,10 +66,11 @@ const capture = (index: number) => {
 };
 
 beforeAll(async () => {
-  store.log.push(...crowdedBook());
+  await storeAll(store, crowdedBook());
   entries = store.log.length;
   now = Date.parse('2026-05-01T00:00:01.000Z');
   // The first process ends after an append of parts.
+  store.left = 1;
   await expect(capture(7)).rejects.toThrow('the process was killed');
   stored = store.log.length;
   await capture(7);

@@ -4,7 +4,7 @@ import { collect, type ReadOptions } from '#event-sourcing/store/event-store.js'
 import { MonthMovementsHandler, StreamMonthMovementsHandler } from '../application/statements.js';
 import { GetMonthMovements, StreamMonthMovements } from '../contracts/audit.js';
 import { createCreditsExecutor } from '../executors.js';
-import { eventfulBook, STREAM, streamOf, TestBook, WS } from '../../test/book.js';
+import { eventfulBook, storeAll, STREAM, streamOf, TestBook, WS } from '../../test/book.js';
 import { storedInParts } from '../../test/in-parts.js';
 import { findClose, readMonth, statementOf } from './statement.js';
 
@@ -37,7 +37,7 @@ const wholeStatement = (events: readonly StoredEvent[], period: string) =>
 
 const bookClosedInParts = async (): Promise<TestBook> => {
   const book = new TestBook();
-  book.store.log.push(...storedInParts((await eventfulBook()).events));
+  await storeAll(book.store, storedInParts((await eventfulBook()).events));
   return book;
 };
 

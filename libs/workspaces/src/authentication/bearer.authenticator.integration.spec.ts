@@ -144,22 +144,11 @@ describe('The header of a token', () => {
   );
 
   it.each<[string, Record<string, unknown>]>([
-    ['demand what is not understood', { crit: ['exp'], exp: 1 }],
-    ['leave the payload unencoded', { b64: false, crit: ['b64'] }],
-  ])('may not %s, even with a valid signature', async (_, members) => {
-    expect(await authenticator.verify(craft({ ...EDDSA, ...members }))).toBeNull();
-  });
-
-  it.each<[string, Record<string, unknown>]>([
     ['none', { alg: 'none', kid: 'ed' }],
-    ['in other letters', { alg: 'eddsa', kid: 'ed' }],
-    ['as a list', { alg: ['EdDSA'], kid: 'ed' }],
     ['of the other key', { alg: 'RS256', kid: 'ed' }],
     ['the same under another name', { alg: 'Ed25519', kid: 'ed' }],
     ['symmetric', { alg: 'HS256', kid: 'ed' }],
     ['missing', { kid: 'ed' }],
-    ['of no single key', { alg: 'EdDSA', kid: 7 }],
-    ['of an endless name', { alg: 'EdDSA', kid: 'ed'.repeat(200) }],
   ])('whose algorithm is %s is refused', async (_, header) => {
     expect(await authenticator.verify(craft(header))).toBeNull();
   });
@@ -175,13 +164,6 @@ describe('Before a signature is checked', () => {
     ['a token that is too long', 'x'.repeat(9_000)],
     ['a token of four parts', 'e30.e30.e30.e30'],
     ['what is no JSON', 'e.e.e'],
-    ['a list', 'W10.W10.W10'],
-    ['null', 'bnVsbA.bnVsbA.bnVsbA'],
-    ['a text', 'ImEi.ImEi.ImEi'],
-    [
-      'a member of all objects',
-      `${Buffer.from('{"__proto__":{"alg":"EdDSA"}}').toString('base64url')}.e30.e30`,
-    ],
   ])('%s is refused', async (_, token) => {
     expect(await authenticator.verify(token)).toBeNull();
   });
@@ -210,8 +192,6 @@ describe('A key of the set', () => {
 
   it.each<[string, () => JWK]>([
     ['for encryption', () => ({ ...keys[0]!, use: 'enc' })],
-    ['not to verify with', () => ({ ...keys[0]!, key_ops: ['sign'] })],
-    ['of another algorithm', () => ({ ...keys[0]!, alg: 'ES256' })],
     ['that is private', () => ({ ...keys[0]!, d: keys[0]!.x! })],
     ['that is a shared secret', () => ({ kty: 'oct', k: keys[0]!.x!, kid: 'ed', alg: 'EdDSA' })],
     ['that is broken', () => ({ ...keys[0]!, x: 'AAAA' })],
