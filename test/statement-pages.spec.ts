@@ -12,19 +12,19 @@ const MARGIN = (20 / 25.4) * 72;
 const UNBROKEN = 'W'.repeat(120);
 
 it('References, names and reasons that no line can break stay in their cells on a statement', async () => {
-    const { store } = await eventfulBook();
-    const april = (await statementOf(WS, '2026-04', store.read(STREAM), 10_000))!;
-    const statement = {
-      ...april,
-      entries: april.entries.map((one) => ({ ...one, reference: UNBROKEN, reason: UNBROKEN })),
-      grants: april.grants.map((one) => ({ ...one, grantId: `pack:${UNBROKEN}` })),
-    };
-    const sheet = customerSheetOf(statement, { language: 'en', paper: 'a4', workspaceName: UNBROKEN });
-    const template = projectPath('libs/billing/src/statement-pdf/template');
-    const pdf = loadTypstTemplate(template, 'customer.typ', FONTS).pdf({ statement: JSON.stringify(sheet) });
-    const faults = readPages(pdf).flatMap((page) => [
-      ...overlaps(page),
-      ...overfull(page, { left: MARGIN, right: page.width - MARGIN }),
-    ]);
-    expect(faults).toEqual([]);
+  const { store } = await eventfulBook();
+  const april = (await statementOf(WS, '2026-04', store.read(STREAM), 10_000))!;
+  const statement = {
+    ...april,
+    entries: april.entries.map((one) => ({ ...one, reference: UNBROKEN, reason: UNBROKEN })),
+    grants: april.grants.map((one) => ({ ...one, grantId: `pack:${UNBROKEN}` })),
+  };
+  const sheet = customerSheetOf(statement, { language: 'en', paper: 'a4', workspaceName: UNBROKEN });
+  const template = projectPath('libs/billing/src/statement-pdf/template');
+  const pdf = loadTypstTemplate(template, 'customer.typ', FONTS).pdf({ statement: JSON.stringify(sheet) });
+  const faults = readPages(pdf).flatMap((page) => [
+    ...overlaps(page),
+    ...overfull(page, { left: MARGIN, right: page.width - MARGIN }),
+  ]);
+  expect(faults).toEqual([]);
 });

@@ -512,8 +512,7 @@ class Book {
     const month = String(occurredAt).slice(0, 7);
     // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
     if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
-    else
-      demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
+    else demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
     const postings = [];
     const move = (from, to, amount) =>
       postings.push(
@@ -1106,7 +1105,11 @@ class ExportVerifier {
     demand(numbered, 'firstRevision', 'the first revision is no whole number');
     demand(period === null || /^\d{4}-\d\d$/.test(period), 'period', 'the period is no month');
     const isWhole = firstRevision === '0';
-    demand(isWhole || firstRevision === null || period !== null, 'firstRevision', 'the book starts with another event');
+    demand(
+      isWhole || firstRevision === null || period !== null,
+      'firstRevision',
+      'the book starts with another event',
+    );
     for (const account of isWhole ? ACCOUNTS : [])
       demand(opening[account] === 0, `opening.${account}`, 'a book begins with nothing');
     demand(!isWhole || previousChain === CHAIN_START, 'previousChain', 'a chain begins with 64 zeros');
@@ -1557,9 +1560,7 @@ const describe = (result) => {
     ...(result.corrections?.compensated ?? []).map(
       ({ revision, message, by }) => `  revision ${revision}: ${message}; compensated by ${by}`,
     ),
-    ...(result.money
-      ? moneyLines(result.money)
-      : []),
+    ...(result.money ? moneyLines(result.money) : []),
     result.sealedPeriods.length > 0
       ? `  as sealed for ${result.sealedPeriods.join(', ')}`
       : '  no seal was checked',

@@ -275,7 +275,11 @@ describeInBrowser('the console of operators', () => {
   it('shows a parked stream', async () => {
     const stopped = await parkReading();
     await page.goto(`${console.home}/parked`);
-    await page.getByRole('row').filter({ hasText: `reading-${stopped}` }).first().waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: `reading-${stopped}` })
+      .first()
+      .waitFor();
     await mend('readings.reading');
     await customer.untilEnded(stopped);
   });

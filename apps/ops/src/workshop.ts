@@ -24,7 +24,9 @@ export interface Chosen {
 /** The named projection, or all. @throws OpsError unless exactly one of the two was given */
 export const chosenProjections = (name: string | undefined, { all }: Chosen): readonly Projection[] => {
   if ((name === undefined) === (all === undefined))
-    throw new OpsError('Choose either a projection by name or --all. ops projections status shows the names.');
+    throw new OpsError(
+      'Choose either a projection by name or --all. ops projections status shows the names.',
+    );
   return name === undefined ? PROJECTIONS : [requireProjection(name)];
 };
 

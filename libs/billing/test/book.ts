@@ -94,7 +94,8 @@ export const exportOf = async (
   period: string | null = null,
 ): Promise<string> => {
   let text = '';
-  for await (const piece of new BookExport(events[0]!.stream, format, period).text(streamOf(events))) text += piece;
+  for await (const piece of new BookExport(events[0]!.stream, format, period).text(streamOf(events)))
+    text += piece;
   return text;
 };
 

@@ -8,7 +8,12 @@ import { projectPath } from '#platform/project-path.js';
  * @param text an export; `null`: none
  * @returns with the last of its answers
  */
-export const runVerifier = (folder: string, text: string | null, options: readonly string[] = [], env = {}) => {
+export const runVerifier = (
+  folder: string,
+  text: string | null,
+  options: readonly string[] = [],
+  env = {},
+) => {
   const file = join(folder, 'export.jsonl');
   if (text !== null) writeFileSync(file, text);
   const { status, stdout, stderr } = spawnSync(

@@ -327,7 +327,9 @@ describe('of two workers at once', () => {
       workers.map(async ({ work }) => {
         for (const consumer of work.consumers)
           await consumer.dispatch?.(
-            store.log.filter(({ stream }) => consumer.categories.some((name) => stream.startsWith(`${name}-`))),
+            store.log.filter(({ stream }) =>
+              consumer.categories.some((name) => stream.startsWith(`${name}-`)),
+            ),
           );
       }),
     );

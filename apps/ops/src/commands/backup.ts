@@ -51,7 +51,10 @@ export const addBackupCommands = (backup: Command): void => {
   backup
     .option('--to <folder>', 'a new folder for the backup', someText)
     .option('--keys-to <folder>', 'where to mirror the keys; never inside the backup', someText)
-    .option('--without-keys', 'the keys are mirrored by other means; erased readings are listed beside the backup');
+    .option(
+      '--without-keys',
+      'the keys are mirrored by other means; erased readings are listed beside the backup',
+    );
   addLogOptions(backup, 'data folder of an EventStoreDB node', 'backs up')
     .addHelpText('after', BACKUP_HELP)
     .action(async (options: BackupOptions, command: Command) => {

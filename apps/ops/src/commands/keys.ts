@@ -30,8 +30,7 @@ To rotate ENCRYPTION_KEYS without downtime:
   4. When ops keys status shows nothing sealed with the old key, remove it from ENCRYPTION_KEYS.
 Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are derived from it.`,
   );
-  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember])
-    add(keys);
+  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember]) add(keys);
 };
 
 type Counts = ReadonlyMap<string, number>;

@@ -186,12 +186,7 @@ const consumers: ConsolePage = {
         async () => versionsIn(await projectionStates(pool, await read.catch(() => []))),
         (found) => (
           <>
-            <Listing
-              caption="Versions of projections"
-              columns={VERSION_COLUMNS}
-              rows={found}
-              empty=""
-            />
+            <Listing caption="Versions of projections" columns={VERSION_COLUMNS} rows={found} empty="" />
             <p class="soft">A rebuild is started with ops projections rebuild &lt;name&gt;.</p>
           </>
         ),

@@ -90,9 +90,7 @@ describe('A month', () => {
   it('closes the books that the log shows to be open, whatever the balance view says, and waits for the view', async () => {
     const seen: string[] = [];
     const view = { lacks: [LACKS_BOTH, LACKS_BOTH, ['ws_2']], position: null };
-    const month = await close(office, '2026-04', view, (done, total) =>
-      seen.push(`${done}/${total}`),
-    );
+    const month = await close(office, '2026-04', view, (done, total) => seen.push(`${done}/${total}`));
     expect(month).toMatchObject({ outcome: 'sealed', closedNow: 2, manifest: { books: 2 } });
     expect(seen).toEqual(expect.arrayContaining(['0/2', '1/2']));
   });

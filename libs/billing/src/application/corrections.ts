@@ -110,8 +110,7 @@ export class CorrectionBooks {
       state = evolve(state, event);
       known = learn(known, event, ids);
       reversals.see(event, used);
-      if (event.type === 'CreditsAdjusted')
-        values.set(event.data.adjustmentId, entryValue(event.data, used));
+      if (event.type === 'CreditsAdjusted') values.set(event.data.adjustmentId, entryValue(event.data, used));
     }
     const valued = Object.entries(known.originals).map(([id, one]) => {
       const value = reversals.find(id);

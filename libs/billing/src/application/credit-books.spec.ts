@@ -57,7 +57,12 @@ const billingProcess = (store: EventStore, clock: { now(): number }) => {
     purchase: (pack: PurchasePack['pack'], order: string) =>
       handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
     adjust: (adjustmentId: string, amount: number) =>
-      books.execute(WS, (now) => ({ ...adjustment({ adjustmentId, amount }), now }), `adjust:${adjustmentId}`, BY),
+      books.execute(
+        WS,
+        (now) => ({ ...adjustment({ adjustmentId, amount }), now }),
+        `adjust:${adjustmentId}`,
+        BY,
+      ),
     due: () => books.recordDue(WS, BY),
     balance: () => handlers.balance.execute(new GetBalance(WS)),
     credits: (livemode = true) => handlers.credits.execute(new GetCredits(WS, livemode)),

@@ -3,12 +3,7 @@ import type pg from 'pg';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { auditConfig, sealKeys } from '../../test/audit-config.js';
 import { WS, rechained, TestBook } from '../../test/book.js';
-import {
-  CloseMonth,
-  ReconcileLedger,
-  VerifyLedger,
-  GetMonthlyStatement,
-} from '../contracts/index.js';
+import { CloseMonth, ReconcileLedger, VerifyLedger, GetMonthlyStatement } from '../contracts/index.js';
 import { VerifyLedgerHandler } from './verify-ledger.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { CloseMonthHandler } from './close-month.js';

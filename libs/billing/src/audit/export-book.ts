@@ -10,14 +10,7 @@ import { monthAfter } from '../domain/calendar.js';
 import { evolve, noBook } from '../domain/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/postings.js';
 import { BookMoney } from './book-money.js';
-import {
-  closes,
-  bookEvent,
-  isOpaque,
-  unreadableEntry,
-  referenceOf,
-  sentenceOf,
-} from './book-entry.js';
+import { closes, bookEvent, isOpaque, unreadableEntry, referenceOf, sentenceOf } from './book-entry.js';
 import type { Posting } from '../contracts/queries.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */

@@ -55,7 +55,11 @@ describe('a statement for its customer', () => {
       asked('2026-04', 'en'),
     ]);
     expect('pdf' in french && Buffer.from(french.pdf).toString('latin1', 0, 5)).toBe('%PDF-');
-    const template = loadTypstTemplate(projectPath('libs/billing/src/statement-pdf/template'), 'customer.typ', FONTS);
+    const template = loadTypstTemplate(
+      projectPath('libs/billing/src/statement-pdf/template'),
+      'customer.typ',
+      FONTS,
+    );
     // A letter that no font has would take the claim away.
     const sheet = customerSheetOf(april, { ...print, workspaceName: 'Atelier' });
     const plain = template.pdf({ statement: JSON.stringify(sheet) });

@@ -33,7 +33,10 @@ export const KEY_SET_BOUNDS = { maxBytes: 65_536, timeoutMs: 3_000 };
  * Fetches a key set: one response, no redirect, limited time and size.
  * @throws Error whose message names the fault and quotes nothing from the response
  */
-const fetchKeys = async (url: string, { timeoutMs, maxBytes }: typeof KEY_SET_BOUNDS): Promise<IssuerKeys> => {
+const fetchKeys = async (
+  url: string,
+  { timeoutMs, maxBytes }: typeof KEY_SET_BOUNDS,
+): Promise<IssuerKeys> => {
   const response = await fetch(url, {
     signal: AbortSignal.timeout(timeoutMs),
     redirect: 'manual',

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import {
-  CloseMonth,
-  type CloseMonthResult,
-} from '#billing/contracts/index.js';
+import { CloseMonth, type CloseMonthResult } from '#billing/contracts/index.js';
 import { handoverOf, readSealKey } from '#billing/offline.js';
 import { writeNewFiles } from '../../new-file.js';
 import { OpsError, print, tableOf, withProgress } from '../../output.js';

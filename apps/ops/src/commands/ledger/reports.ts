@@ -95,7 +95,9 @@ export const addStatement = (ledger: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--period <yyyy-mm>', 'one month (UTC)', parsePeriod)
     .addOption(
-      new Option('--format <format>', 'pdf: as the portal prints it for the customer').choices(['text', 'pdf']).default('text'),
+      new Option('--format <format>', 'pdf: as the portal prints it for the customer')
+        .choices(['text', 'pdf'])
+        .default('text'),
     )
     .option('--out <file>', 'the new file to write (pdf only)')
     .addOption(modeOption())
