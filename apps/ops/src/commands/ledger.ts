@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { addReconcile, addVerify } from './ledger/checks.js';
+import { addReconcile, addVerify, addVerifyFile } from './ledger/checks.js';
 import { addKeygen, addMonth } from './ledger/months.js';
 import { addBalance, addExplain, addExport, addFind, addStatement } from './ledger/reports.js';
 
 /** Commands for finance. All except month only read. */
 const addLedgerCommands = (ledger: Command): void => {
   const reports = [addBalance, addStatement, addExplain, addFind];
-  const audit = [addVerify, addReconcile, addExport];
+  const audit = [addVerify, addReconcile, addExport, addVerifyFile];
   for (const add of [...reports, ...audit, addMonth, addKeygen]) add(ledger);
 };
 

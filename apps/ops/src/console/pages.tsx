@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { stoppedStreams, type StoppedStream } from '#event-sourcing/projections/parked-streams.js';
-import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { faultOf } from '#platform/fault/fault.js';
@@ -21,6 +21,8 @@ const LOOK_AGAIN = 10;
 const PART_WITHIN_MS = 5_000;
 /** Events that are counted after each checkpoint, at most. */
 const LOOK_AHEAD = 1_000;
+/** How far back the trend of a lag looks (ms). */
+const TREND_MS = 60_000;
 /** Rows of the parked streams. */
 const SHOWN = 50;
 /** Checks of the doctor that cost little, for a page that looks again by itself. */
@@ -165,18 +167,41 @@ const overview: ConsolePage = {
   },
 };
 
+interface Lag extends ConsumerLag {
+  /** Events behind up to a minute ago; `null`: not looked at then. */
+  readonly before: number | null;
+}
+
+/** What the console of this process has read within a minute. */
+let samples: readonly { readonly at: number; readonly lags: readonly ConsumerLag[] }[] = [];
+
+const lagsWithTrend = async (read: () => Promise<readonly ConsumerLag[]>): Promise<readonly Lag[]> => {
+  const lags = await read();
+  const now = performance.now();
+  samples = [...samples.filter(({ at }) => now - at <= TREND_MS), { at: now, lags }];
+  const earlier = samples.length > 1 ? samples[0]!.lags : [];
+  return lags.map((lag) => ({
+    ...lag,
+    before: earlier.find(({ consumer }) => consumer === lag.consumer)?.events ?? null,
+  }));
+};
+
+/** How a lag has changed within a minute: `+12`, `-340`. */
+const trend = ({ events, before }: Lag): string =>
+  before === null ? '' : `${events > before ? '+' : ''}${events - before}`;
+
 const consumers: ConsolePage = {
   path: 'consumers',
   title: 'Consumers',
   show: async ({ session: { pool, store } }) => {
-    const read = consumerLag(pool, store, { lookAhead: LOOK_AHEAD });
+    const read = lagsWithTrend(() => consumerLag(pool, store, { lookAhead: LOOK_AHEAD }));
     const [lags, versions] = await Promise.all([
       part(
         () => read,
         (found) => (
           <Listing
             caption="Consumers of the log"
-            columns={{ ...LAG_COLUMNS, error: 'error' }}
+            columns={{ ...LAG_COLUMNS, 'in a minute': trend, error: 'error' }}
             rows={found}
             empty="No consumer has ever run. Start a worker."
           />
@@ -186,7 +211,12 @@ const consumers: ConsolePage = {
         async () => versionsIn(await projectionStates(pool, await read.catch(() => []))),
         (found) => (
           <>
-            <Listing caption="Versions of projections" columns={VERSION_COLUMNS} rows={found} empty="" />
+            <Listing
+              caption="Versions of projections"
+              columns={{ ...VERSION_COLUMNS, built: (one) => built(one, found) }}
+              rows={found}
+              empty=""
+            />
             <p class="soft">A rebuild is started with ops projections rebuild &lt;name&gt;.</p>
           </>
         ),
@@ -202,6 +232,15 @@ const consumers: ConsolePage = {
       ),
     };
   },
+};
+
+type Version = ReturnType<typeof versionsIn>[number];
+
+/** How far a version that is being built is on its way to the live one, by position in the log. */
+const built = ({ projection, state, position }: Version, all: readonly Version[]): string => {
+  const live = all.find((one) => one.projection === projection && one.state === 'live')?.position ?? null;
+  if (state !== 'building' || position === null || live === null || live === 0n) return '';
+  return `${Math.min(100, Number((position * 100n) / live))} %`;
 };
 
 const parked: ConsolePage = {

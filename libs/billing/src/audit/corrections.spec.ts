@@ -227,7 +227,7 @@ describe('The file of the auditor', () => {
     await book.do('2026-05-02T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o9' });
     const metadata = { ...signed.metadata, occurredAt: '2026-05-03T09:00:00.000Z' };
     const all = rechained(renumbered([...book.events, { ...signed, id: 'again', metadata }]));
-    const text = await exportOf(all, 'jsonl', { period: '2026-05' });
+    const text = await exportOf(all, 'jsonl', '2026-05');
     const operators = operatorsIn(OPERATORS_SETTING);
     const { findings } = verifyExport(linesIn([Buffer.from(text)]), { operators });
     expect(findings.map(({ message }) => message)).toEqual(['the entry is booked twice']);

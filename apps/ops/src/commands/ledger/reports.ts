@@ -299,7 +299,7 @@ interface ExportOptions {
 export const addExport = (ledger: Command): void => {
   ledger
     .command('export')
-    .description('a book as text, one row per posting: csv for spreadsheets, jsonl for auditors')
+    .description('a book as text, one row per posting: csv for spreadsheets, jsonl for verify-file')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('jsonl'))
     .option('--period <yyyy-mm>', 'one month (UTC) with its close, as its seal covers it', parsePeriod)
