@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
 import { programPath } from '#platform/program-path.js';
-import { runVerifier } from '../../libs/billing/test/run-verifier.js';
 import { Browsers, describeInBrowser } from '../support/browser.js';
 import { fixture, startApi, startStack, type StartedProcess } from '../support/index.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
@@ -337,9 +335,9 @@ it('A document that ended three workers costs nothing: its credits come back, an
   });
   const book = join(stack.dataDir, 'book.jsonl');
   await stack.ops(['ledger', 'export', ...of, '--format', 'jsonl', '--out', book]);
-  expect(runVerifier(stack.dataDir, readFileSync(book, 'utf8'))).toMatchObject({
-    status: 0,
-    result: { balances: { available: 100 } },
+  expect(await stack.report(['ledger', 'verify-file', book])).toMatchObject({
+    code: 0,
+    balances: { available: 100 },
   });
   expect(await stack.ops(['readings', 'unreadable'])).toMatchObject({
     readings: [{ readingId, refunded: true }],
