@@ -33,6 +33,13 @@ interface WrappedKey {
   readonly wrapped: Buffer;
 }
 
+interface NewKey extends WrappedKey {
+  /** Of the wrapping key, if it has one. */
+  readonly epoch: string | null;
+  readonly fingerprint: Buffer | null;
+  readonly lookup: Buffer | null;
+}
+
 /**
  * One data key per reading, wrapped by a key-encryption key and kept only in PostgreSQL. Nothing sealed with it opens
  * once either the row with all its copies in PostgreSQL's log and backups, or the key of the last epoch that wrapped
@@ -41,6 +48,8 @@ interface WrappedKey {
 export class SubjectKeys {
   /** The keys that a page of a list shows are found in one statement. */
   private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
+  /** One statement, and one write to the disk, for all readings that are ordered at the same moment. */
+  private readonly insert = askedTogether((made: readonly NewKey[]) => this.insertAll(made));
 
   constructor(
     private readonly pool: Pool,
@@ -65,7 +74,7 @@ export class SubjectKeys {
       const { id, key: wrappingKey, fingerprint } = await this.wrapping.current();
       const wrapped = withKeyId(id, seal(wrappingKey, wrapContext(subjectId, workspaceId), key));
       const epoch = fingerprint === null ? null : id;
-      const kept = await this.insert({ subjectId, workspaceId, wrapped }, epoch, fingerprint, lookup);
+      const kept = await this.insert({ subjectId, workspaceId, wrapped, epoch, fingerprint, lookup });
       if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
       const known = kept && (await this.usable(kept));
       if (known) return known;
@@ -121,30 +130,41 @@ export class SubjectKeys {
     return subjectIds.map((subjectId) => byId.get(subjectId) ?? null);
   }
 
-  /**
-   * @param epoch of the wrapping key, if it has one
-   * @returns the key that the subject has now; `null`: the epoch has ended, and nothing was stored
-   */
-  private async insert(
-    { subjectId, workspaceId, wrapped }: WrappedKey,
-    epoch: string | null,
-    fingerprint: Buffer | null,
-    lookup: Buffer | null,
-  ): Promise<WrappedKey | null> {
+  /** @returns the key that each subject has now; `null`: the epoch has ended, and nothing was stored */
+  private async insertAll(made: readonly NewKey[]): Promise<readonly (WrappedKey | null)[]> {
+    // No statement changes a row twice: repeats of one request store their keys one after the other.
+    const unique = new Map(made.map((one) => [one.subjectId, one]));
+    const keys = [...unique.values()];
     const { rows } = await this.pool.query<WrappedKey>({
-      name: 'insert-subject-key',
+      name: 'insert-subject-keys',
       text: `insert into platform.subject_key as stored (subject_id, workspace_id, wrapped_key, lookups)
-             select $1::uuid, $2, $3::bytea, case when $6::bytea is not null then array[$6::bytea] end
-             where $4::text is null or exists (
+             select subject_id, workspace_id, wrapped_key, case when lookup is not null then array[lookup] end
+             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::bytea[], $6::bytea[])
+               as made (subject_id, workspace_id, wrapped_key, epoch, fingerprint, lookup)
+             where made.epoch is null or exists (
                select from platform.key_epoch
-               where epoch = $4 and fingerprint = $5 and ends_at > clock_timestamp() and destroyed_at is null)
+               where key_epoch.epoch = made.epoch and key_epoch.fingerprint = made.fingerprint
+                 and ends_at > clock_timestamp() and destroyed_at is null)
+             order by subject_id
              on conflict (subject_id) do update set created_at = now(),
                lookups = case when stored.lookups @> excluded.lookups then stored.lookups
                               else stored.lookups || excluded.lookups end
              returning subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped`,
-      values: [subjectId, workspaceId, wrapped, epoch, fingerprint, lookup],
+      values: [
+        keys.map(({ subjectId }) => subjectId),
+        keys.map(({ workspaceId }) => workspaceId),
+        keys.map(({ wrapped }) => wrapped),
+        keys.map(({ epoch }) => epoch),
+        keys.map(({ fingerprint }) => fingerprint),
+        keys.map(({ lookup }) => lookup),
+      ],
     });
-    return rows[0] ?? null;
+    const kept = new Map(rows.map((row) => [row.subjectId, row]));
+    const stored = new Map(keys.map((one) => [one, kept.get(one.subjectId) ?? null]));
+    const repeats = made.filter((one) => !stored.has(one));
+    if (repeats.length > 0)
+      for (const [place, row] of (await this.insertAll(repeats)).entries()) stored.set(repeats[place]!, row);
+    return made.map((one) => stored.get(one)!);
   }
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { within } from '../async/within.js';
+import { askedTogether } from '../postgres/asked-together.js';
 import { forgetOlder } from '../retention/rows.js';
 import { verdictOf, type RatePolicy, type RateVerdict } from './policies.js';
 
@@ -45,12 +46,32 @@ export class LocalBuckets {
   }
 }
 
+interface Request {
+  readonly subject: string;
+  readonly policy: RatePolicy;
+}
+
+interface Asked extends Request {
+  readonly tokens: number;
+  /** They are taken even if they are not there. */
+  readonly mayOwe: boolean;
+}
+
+interface Bucketful {
+  granted: number;
+  /** Tokens left, with fractions; below zero, what the bucket owes. */
+  readonly left: number;
+}
+
+const keyOf = ({ subject, policy }: Request): string => `${policy.name} ${subject}`;
+
 /**
- * Token buckets in this process, and in PostgreSQL for all processes: one statement refills a bucket by the database's
- * clock and takes from it.
+ * Token buckets in this process, and in PostgreSQL for all processes: one statement refills buckets by the database's clock
+ * and takes from them. Requests that arrive together share a statement.
  */
 export class RateLimiter {
   private readonly here = new Map<RatePolicy, LocalBuckets>();
+  private readonly takeOne = askedTogether((requests: readonly Request[]) => this.takeAll(requests));
 
   constructor(private readonly pool: Pick<Pool, 'query'>) {}
 
@@ -68,7 +89,7 @@ export class RateLimiter {
 
   /** Takes one token from the shared bucket, if there is one. @throws what PostgreSQL's client throws */
   take(subject: string, policy: RatePolicy): Promise<RateVerdict> {
-    return this.ask(subject, policy, 1, false);
+    return this.takeOne({ subject, policy });
   }
 
   /**
@@ -78,31 +99,64 @@ export class RateLimiter {
    * @returns the state after it
    * @throws what PostgreSQL's client throws
    */
-  charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
-    return this.ask(subject, policy, tokens, true);
+  async charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
+    const [bucket] = await this.ask([{ subject, policy, tokens, mayOwe: true }]);
+    return verdictOf(policy, true, bucket!.left);
   }
 
-  private async ask(
-    subject: string,
-    policy: RatePolicy,
-    tokens: number,
-    mayOwe: boolean,
-  ): Promise<RateVerdict> {
-    const { rows } = await this.pool.query<{ granted: number; left: number }>({
-      name: 'rate-take',
-      text: `insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
-             values ($1, $2, least($4::float8, $4::float8 - $5::int), $5::int, clock_timestamp())
-             on conflict (subject, policy) do update set (tokens, granted, refilled_at) = (
-               select least($4::float8, refilled.tokens - taken.tokens), taken.tokens,
-                      greatest(bucket.refilled_at, clock_timestamp())
-               from (select least($4::float8, bucket.tokens + $3::float8 / 60 *
-                       greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) as tokens) refilled,
-                    lateral (select case when $6::boolean or refilled.tokens >= 1 then $5::int else 0 end as tokens) taken)
-             returning granted, tokens as left`,
-      values: [subject, policy.name, policy.perMinute, policy.burst, tokens, mayOwe],
+  /** Takes a token for each, of which some may be of one bucket. */
+  private async takeAll(requests: readonly Request[]): Promise<readonly RateVerdict[]> {
+    const wanted = new Map<string, Asked>();
+    for (const request of requests) {
+      const known = wanted.get(keyOf(request));
+      wanted.set(keyOf(request), { ...request, tokens: (known?.tokens ?? 0) + 1, mayOwe: false });
+    }
+    const found = await this.ask([...wanted.values()]);
+    const buckets = new Map([...wanted.keys()].map((key, place) => [key, { ...found[place]! }]));
+    return requests.map((request) => {
+      const bucket = buckets.get(keyOf(request))!;
+      const isGranted = bucket.granted > 0;
+      if (isGranted) bucket.granted -= 1;
+      // As if one had been asked for after the other.
+      return verdictOf(request.policy, isGranted, bucket.left + bucket.granted);
     });
-    const { granted, left } = rows[0]!;
-    return verdictOf(policy, mayOwe || granted === 1, left);
+  }
+
+  /** @param asked of different buckets @returns in their order */
+  private async ask(asked: readonly Asked[]): Promise<readonly Bucketful[]> {
+    const ordered = asked.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const { rows } = await this.pool.query<Bucketful & { subject: string; policy: string }>({
+      name: 'rate-take',
+      text: `with asked as (
+               select * from unnest($1::text[], $2::text[], $3::float8[], $4::float8[], $5::int[], $6::boolean[])
+                 as asked (subject, policy, per_minute, burst, tokens, may_owe)
+             )
+             insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
+             select subject, policy, least(burst, burst - taken.tokens), taken.tokens, clock_timestamp()
+             from asked, lateral (
+               select case when may_owe then tokens else least(tokens, burst::int) end as tokens) taken
+             on conflict (subject, policy) do update set (tokens, granted, refilled_at) = (
+               select least(asked.burst, refilled.tokens - taken.tokens), taken.tokens,
+                      greatest(bucket.refilled_at, clock_timestamp())
+               from asked,
+                    lateral (select least(asked.burst, bucket.tokens + asked.per_minute / 60 *
+                       greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) as tokens) refilled,
+                    lateral (select case when asked.may_owe then asked.tokens
+                       else greatest(0, least(asked.tokens, floor(refilled.tokens)::int)) end as tokens) taken
+               where asked.subject = bucket.subject and asked.policy = bucket.policy)
+             returning subject, policy, granted, tokens as left`,
+      // In one order, so that two processes do not wait for each other.
+      values: [
+        ordered.map(({ subject }) => subject),
+        ordered.map(({ policy }) => policy.name),
+        ordered.map(({ policy }) => policy.perMinute),
+        ordered.map(({ policy }) => policy.burst),
+        ordered.map(({ tokens }) => tokens),
+        ordered.map(({ mayOwe }) => mayOwe),
+      ],
+    });
+    const buckets = new Map(rows.map((row) => [`${row.policy} ${row.subject}`, row]));
+    return asked.map((one) => buckets.get(keyOf(one))!);
   }
 
   /** Deletes buckets that were idle for an hour. @returns how many */

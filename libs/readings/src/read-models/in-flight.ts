@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Clock } from '#event-sourcing/core/clock.js';
+import { askedTogether } from '#platform/postgres/asked-together.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG, STEADY_CLOCK } from '#platform/tokens.js';
 import type { Config } from '../settings.js';
@@ -13,6 +14,11 @@ export interface Admission {
   readingId?: string;
 }
 
+interface Owner {
+  readonly workspaceId: string;
+  readonly livemode: boolean;
+}
+
 /**
  * Counts the queued and processing readings of a workspace in one mode: its rows, and the readings that this process
  * admitted and that have no row yet. Readings that other processes admitted and no worker has projected are not counted.
@@ -21,6 +27,7 @@ export interface Admission {
 export class ReadingsInFlight {
   /** By workspace and mode, oldest first; at most as many as may be in flight. */
   private readonly withoutRow = new Map<string, Set<Admission>>();
+  private readonly unfinished = askedTogether((asked: readonly Owner[]) => this.rowsOf(asked));
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -34,8 +41,8 @@ export class ReadingsInFlight {
    */
   async admit(workspaceId: string, livemode: boolean, wanted: number): Promise<readonly Admission[] | null> {
     const limit = this.config.READINGS_IN_FLIGHT;
-    const rows = await this.rows(workspaceId, livemode, limit);
     const key = keyOf(workspaceId, livemode);
+    const rows = await this.unfinished({ workspaceId, livemode });
     const admitted = this.withoutRow.get(key) ?? new Set();
     if (rows + admitted.size + wanted > limit) return null;
     const admissions = Array.from({ length: wanted }, () => ({ at: this.steady.now() }));
@@ -58,8 +65,18 @@ export class ReadingsInFlight {
     }
   }
 
+  /** Counts the rows of each workspace and mode once, however many requests ask. */
+  private rowsOf(asked: readonly Owner[]): Promise<readonly number[]> {
+    const counts = new Map<string, Promise<number>>();
+    for (const { workspaceId, livemode } of asked) {
+      const key = keyOf(workspaceId, livemode);
+      if (!counts.has(key)) counts.set(key, this.rows(workspaceId, livemode));
+    }
+    return Promise.all(asked.map((one) => counts.get(keyOf(one.workspaceId, one.livemode))!));
+  }
+
   /** Counts the rows, and forgets the admissions of readings that have one. */
-  private async rows(workspaceId: string, livemode: boolean, limit: number): Promise<number> {
+  private async rows(workspaceId: string, livemode: boolean): Promise<number> {
     const key = keyOf(workspaceId, livemode);
     const accepted = new Map<string, Admission>();
     for (const admission of this.withoutRow.get(key) ?? [])
@@ -70,7 +87,7 @@ export class ReadingsInFlight {
                     array(select reading_id::text from readings.reading where reading_id = any($3::uuid[])) as known
              from (select from readings.reading
                    where workspace_id = $1 and livemode = $4 and status in ('queued', 'processing') limit $2) unfinished`,
-      values: [workspaceId, limit, [...accepted.keys()], livemode],
+      values: [workspaceId, this.config.READINGS_IN_FLIGHT, [...accepted.keys()], livemode],
     });
     const { readings = 0, known = [] } = rows[0] ?? {};
     for (const readingId of known) this.forget(key, accepted.get(readingId)!);

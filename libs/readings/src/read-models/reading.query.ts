@@ -123,6 +123,7 @@ const OWN_PROJECTION_POLL_MS = 15;
 export class ReadingQuery {
   /** Each long poll looks at its row several times a second. */
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
+  private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
   /** Readings that this process has answered from their streams with a status after `queued`. */
   private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
 
@@ -285,14 +286,15 @@ export class ReadingQuery {
     return readingIds.map((readingId) => byId.get(readingId) ?? null);
   }
 
-  private async resultRow(readingId: string): Promise<SealedResult | undefined> {
-    const { rows } = await this.pool.query<SealedResult>({
-      name: 'result',
-      text: `select workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
-             from readings.result where reading_id = $1`,
-      values: [readingId],
+  private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
+    const { rows } = await this.pool.query<SealedResult & { readonly readingId: string }>({
+      name: 'results',
+      text: `select reading_id as "readingId", workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
+             from readings.result where reading_id = any($1::uuid[])`,
+      values: [readingIds],
     });
-    return rows[0];
+    const byId = new Map(rows.map((row) => [row.readingId, row]));
+    return readingIds.map((readingId) => byId.get(readingId) ?? null);
   }
 
   /** While the row is missing, the stream's last event has the result, unless the reading was erased since. */

@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
 import { MODES } from '#event-sourcing/core/request-context.js';
+import { Problem } from '#platform/http/problem.js';
 import type { Principal } from '#platform/auth/authentication.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK } from '#platform/tokens.js';
 import { Lanes, LanesFull } from '#platform/work/lanes.js';
 import type { Config } from '../settings.js';
-import { unavailable } from './api-key.authenticator.js';
 import { FetchedKeys, type IssuerKeys, KEY_SET_BOUNDS, keysOf, KeysUnavailable } from './issuer-keys.js';
 
 export type TokenSettings = Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'>;
@@ -177,3 +177,7 @@ const asProblem = (cause: unknown): never => {
     ? unavailable('Too many tokens are being verified right now', cause)
     : cause;
 };
+
+/** Credentials that cannot be checked now: the caller may retry. Its cause is logged once a minute, not for each of them. */
+const unavailable = (detail: string, cause: unknown): Problem =>
+  new Problem('enqueue_unavailable', { detail, headers: { 'Retry-After': '5' }, isLogged: true, cause });

@@ -7,6 +7,7 @@ import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js'
 import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
+import { askedTogether } from '#platform/postgres/asked-together.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import {
   type ApiKeySummary,
@@ -38,18 +39,28 @@ const ASK_EVERY_MS = 25;
 
 @Injectable()
 export class ApiKeyQuery {
+  private readonly row = askedTogether((keyIds: readonly string[]) => this.rows(keyIds));
+
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  async find(keyId: string): Promise<ApiKeyRow | null> {
-    const { rows } = await this.pool.query<Omit<ApiKeyRow, 'networks'> & { networks: readonly string[] }>({
-      name: 'api-key',
-      text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt",
-                    mode, scopes, networks, used_at as "usedAt"
-             from workspaces.api_key left join workspaces.api_key_use using (key_id) where key_id = $1`,
-      values: [keyId],
+  find(keyId: string): Promise<ApiKeyRow | null> {
+    return this.row(keyId);
+  }
+
+  private async rows(keyIds: readonly string[]): Promise<readonly (ApiKeyRow | null)[]> {
+    const { rows } = await this.pool.query<
+      Omit<ApiKeyRow, 'networks'> & { readonly keyId: string; readonly networks: readonly string[] }
+    >({
+      name: 'api-keys',
+      text: `select key_id as "keyId", workspace_id as "workspaceId", hash, expires_at as "expiresAt",
+                    revoked_at as "revokedAt", mode, scopes, networks, used_at as "usedAt"
+             from workspaces.api_key left join workspaces.api_key_use using (key_id) where key_id = any($1::text[])`,
+      values: [keyIds],
     });
-    const [row] = rows;
-    return row ? { ...row, networks: row.networks.map(stored) } : null;
+    const found = new Map(
+      rows.map(({ keyId, networks, ...row }) => [keyId, { ...row, networks: networks.map(stored) }]),
+    );
+    return keyIds.map((keyId) => found.get(keyId) ?? null);
   }
 
   /** Waits until a new key works, but not long: a worker may be late. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { askedTogether } from '../../postgres/asked-together.js';
 import type { Epoch } from './epoch.js';
 
 export type Provider = 'environment' | 'file';
@@ -27,6 +28,16 @@ const COLUMNS = `epoch, provider, fingerprint, ${ms('started_at')} as "startedAt
 
 /** The statements on `platform.key_epoch`. Every time is PostgreSQL's. */
 export class EpochRows {
+  /** One statement for all readings that are ordered at the same moment. */
+  private readonly wrapping = askedTogether(async (asked: readonly 'now'[]) => {
+    const { rows } = await this.pool.query<EpochRow>(
+      `select ${COLUMNS} from platform.key_epoch
+       where provider = 'file' and ends_at > clock_timestamp() and destroyed_at is null
+       order by started_at desc limit 1`,
+    );
+    return asked.map(() => rows[0] ?? null);
+  });
+
   constructor(private readonly pool: Pool) {}
 
   async all(): Promise<readonly EpochRow[]> {
@@ -45,13 +56,8 @@ export class EpochRows {
   }
 
   /** The epoch whose key wraps now. */
-  async current(): Promise<EpochRow | null> {
-    const { rows } = await this.pool.query<EpochRow>(
-      `select ${COLUMNS} from platform.key_epoch
-       where provider = 'file' and ends_at > clock_timestamp() and destroyed_at is null
-       order by started_at desc limit 1`,
-    );
-    return rows[0] ?? null;
+  current(): Promise<EpochRow | null> {
+    return this.wrapping('now');
   }
 
   /**
