@@ -12,10 +12,7 @@ export const VERIFYING = 'EMBEDDED_EVENT_STORE_VERIFYING';
  * @param program path of this library's program
  * @throws {UnusableDataError} when the folder has no store of this format
  */
-export const verifyApart = async (
-  program: string,
-  folder: string,
-): Promise<Verification> => {
+export const verifyApart = async (program: string, folder: string): Promise<Verification> => {
   const child = spawn(process.execPath, [program, 'verify', '--data', folder, '--json'], {
     env: { ...process.env, [VERIFYING]: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -142,7 +142,9 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   intercept(store, {
     append(stream, expected, events) {
       if (!ownCategories.includes(categoryOf(stream))) {
-        throw new TypeError(`Only ${ownCategories.join(', ')} streams may be appended to here, not ${stream}`);
+        throw new TypeError(
+          `Only ${ownCategories.join(', ')} streams may be appended to here, not ${stream}`,
+        );
       }
       return store.append(stream, expected, events);
     },
