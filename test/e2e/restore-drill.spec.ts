@@ -20,7 +20,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { addedToAppend } from '#event-sourcing/testing/tally.js';
-import { programPath } from '#platform/program-path.js';
+import { projectPath } from '#platform/project-path.js';
 import {
   fixture,
   removeDataFolder,
@@ -73,8 +73,14 @@ const serverSettings = (): NodeJS.ProcessEnv => {
   return { ...process.env, ...settings };
 };
 const servers = fixture(async () => new OpsProcess(serverSettings()));
-const STORE = programPath('embedded-event-store');
-const copyStore = () => `node ${STORE} backup --data ${stack.dataDir}/event-store --to "$BACKUP_DIR/store"`;
+/** What the operator of a server has: a program that copies its store. */
+const COPY = [
+  `import { backUpFolder } from '${projectPath('dist/libs/embedded-event-store/src/operator/backup.js')}';`,
+  'await backUpFolder(...process.argv.slice(1));',
+].join(' ');
+const COPYING = ['--input-type=module', '--eval', COPY];
+const copyStore = () =>
+  `node --input-type=module --eval "${COPY}" ${stack.dataDir}/event-store "$BACKUP_DIR/store"`;
 const backupBy = (folder: string, command: string) => [
   ...['backup', '--to', folder, '--without-keys', '--event-store-command', command],
 ];
@@ -108,9 +114,6 @@ it('Servers are backed up by the operator’s own command, and restored into emp
   expect(await said([...restore, left])).toMatch(/interrupted/);
   const taken = await servers.run([...backupBy(to, copyStore()), '--json']);
   expect(JSON.parse(taken.stdout)).toMatchObject({ outcome: 'taken' });
-  expect(taken.stderr).toBe(
-    `Not finished, and no backups: ${left}. Delete them when no backup is running.\n`,
-  );
   rmSync(left, { recursive: true });
 
   const onto = (...args: string[]) => servers.run([...restore, to, '--json', ...args], ontoOther());
@@ -351,8 +354,7 @@ it('An event store older than PostgreSQL takes no new work, however far its log 
   await untilHandled(stack);
   const { dataDir: at } = stack;
   const [folder, older] = [join(at, 'event-store', 'data'), inScratch('older')];
-  const copy = ['backup', '--data', join(at, 'event-store'), '--to', older];
-  await promisify(execFile)(process.execPath, [STORE, ...copy]);
+  await promisify(execFile)(process.execPath, [...COPYING, join(at, 'event-store'), older]);
   const lost = await finished(customer);
   await untilHandled(stack);
   await stack.killAll();
