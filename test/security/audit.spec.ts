@@ -1,19 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
+import type { AuditRecord } from '#platform/audit/audit-records.js';
 import { fixture, sharedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
-
-/** As `ops audit --json` prints it. */
-interface AuditRecord {
-  readonly requestId: string;
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly workspaceId: string | null;
-  readonly actor: string | null;
-  readonly address: string | null;
-  readonly readingId: string | null;
-  readonly personal: boolean;
-}
 
 const CANARY = 'Zqcanary';
 const stack = fixture(sharedStack);

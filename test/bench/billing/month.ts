@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { programPath } from '#platform/program-path.js';
 import type { StartedStores } from '../../support/start-processes.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
+import { peakMiB } from '../service/process-memory.js';
 import type { Settings } from '../report.js';
 
 /** Seconds of one book: 1,000 books in two minutes. */
@@ -19,17 +19,6 @@ interface Measured {
   readonly peak: number;
   readonly answer: Readonly<Record<string, unknown>>;
 }
-
-/** The most memory that a living process has had so far, MiB (Linux only). 0 when it has ended. */
-const peakMiB = (pid: number): number => {
-  try {
-    const [, kibibytes = '0'] =
-      /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kibibytes) / 1_024;
-  } catch {
-    return 0;
-  }
-};
 
 /** Runs one command as an operator would, in a process of its own. @throws Error unless its exit code is 0 */
 const ops = async (stores: StartedStores, args: readonly string[]): Promise<Measured> => {
