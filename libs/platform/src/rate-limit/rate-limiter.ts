@@ -46,12 +46,12 @@ export class LocalBuckets {
   }
 }
 
-interface Request {
+interface Question {
   readonly subject: string;
   readonly policy: RatePolicy;
 }
 
-interface Asked extends Request {
+interface Asked extends Question {
   readonly tokens: number;
   /** They are taken even if they are not there. */
   readonly mayOwe: boolean;
@@ -63,7 +63,7 @@ interface Bucketful {
   readonly left: number;
 }
 
-const keyOf = ({ subject, policy }: Request): string => `${policy.name} ${subject}`;
+const keyOf = ({ subject, policy }: Question): string => `${policy.name} ${subject}`;
 
 /**
  * Token buckets in this process, and in PostgreSQL for all processes: one statement refills buckets by the database's clock
@@ -71,7 +71,7 @@ const keyOf = ({ subject, policy }: Request): string => `${policy.name} ${subjec
  */
 export class RateLimiter {
   private readonly here = new Map<RatePolicy, LocalBuckets>();
-  private readonly takeOne = askedTogether((requests: readonly Request[]) => this.takeAll(requests));
+  private readonly takeOne = askedTogether((requests: readonly Question[]) => this.takeAll(requests));
 
   constructor(private readonly pool: Pick<Pool, 'query'>) {}
 
@@ -105,7 +105,7 @@ export class RateLimiter {
   }
 
   /** Takes a token for each, of which some may be of one bucket. */
-  private async takeAll(requests: readonly Request[]): Promise<readonly RateVerdict[]> {
+  private async takeAll(requests: readonly Question[]): Promise<readonly RateVerdict[]> {
     const wanted = new Map<string, Asked>();
     for (const request of requests) {
       const known = wanted.get(keyOf(request));

@@ -39,13 +39,9 @@ const ASK_EVERY_MS = 25;
 
 @Injectable()
 export class ApiKeyQuery {
-  private readonly row = askedTogether((keyIds: readonly string[]) => this.rows(keyIds));
+  readonly find = askedTogether((keyIds: readonly string[]) => this.rows(keyIds));
 
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
-
-  find(keyId: string): Promise<ApiKeyRow | null> {
-    return this.row(keyId);
-  }
 
   private async rows(keyIds: readonly string[]): Promise<readonly (ApiKeyRow | null)[]> {
     const { rows } = await this.pool.query<
