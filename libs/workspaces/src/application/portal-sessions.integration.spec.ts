@@ -125,7 +125,7 @@ describe('a session', () => {
     expect([await find(secret), await enter(waiting.token)]).toEqual([null, null]);
   });
 
-  it('is shown to, and ended by, callers of its modes alone', async () => {
+  it('is shown to, and ended by, callers of its modes alone: one that sees live by those of live', async () => {
     await pool.query('truncate workspaces.portal_session');
     const { open, list, end } = handlers();
     const live = await open(null, ['live']);
@@ -133,7 +133,8 @@ describe('a session', () => {
     const both = await open(null, MODES);
     const shown = async (mode: Mode) => (await list([mode])).map(({ sessionId }) => sessionId).toSorted();
     expect(await shown('live')).toEqual([live.sessionId, both.sessionId].toSorted());
-    expect(await shown('test')).toEqual([test.sessionId, both.sessionId].toSorted());
+    expect(await shown('test')).toEqual([test.sessionId]);
+    expect(await end(both.sessionId, WORKSPACE, ['test'])).toBe('unknown');
     expect(await list(MODES)).toHaveLength(3);
     expect([
       await end(live.sessionId, WORKSPACE, ['test']),

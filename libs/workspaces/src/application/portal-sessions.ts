@@ -32,6 +32,10 @@ const FORGOTTEN_WITH_EACH = 100;
  */
 export const MOST_OPEN = 1_000;
 
+/** Whether a caller may know of a session: they share a mode, and only who sees live knows of one that sees live. @param sees a parameter of the statement */
+const isShownTo = (sees: string): string =>
+  `(modes && ${sees} and ('live' = any (${sees}) or not 'live' = any (modes)))`;
+
 /** A link that works at an instant. */
 const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and ended_at is null`;
 /** What a session needs of the key that opened it. @param now a parameter of the statement */
@@ -227,10 +231,10 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
       `with ended as (
          update workspaces.portal_session
          set ended_at = coalesce(ended_at, $3), link_sha256 = null, secret_sha256 = null
-         where workspace_id = $1 and session_id = $2 and modes && $4
+         where workspace_id = $1 and session_id = $2 and ${isShownTo('$4')}
          returning true)
        select exists (select from ended) as ended from workspaces.portal_session
-       where session_id = $2 and (workspace_id <> $1 or modes && $4)`,
+       where session_id = $2 and (workspace_id <> $1 or ${isShownTo('$4')})`,
       [workspaceId, sessionId, instant(this.clock.now()), sees],
     );
     const [row] = rows;
@@ -259,7 +263,7 @@ export class PortalSessionQuery {
 
   /**
    * Sessions of a workspace, newest first, also those that have ended in the last 30 days.
-   * @param sees the modes of the caller: a session has one of them, or both, or is not shown
+   * @param sees the modes of the caller: a session that has none of them, or sees live when the caller does not, is not shown
    * @param after `createdAt` and `sessionId` of the last one of the page before; `null`: from the newest
    */
   async page(
@@ -273,7 +277,7 @@ export class PortalSessionQuery {
     >(
       `select session_id, opened_by, scopes, modes, created_at, started_at, expires_at, ended_at
        from workspaces.portal_session
-       where workspace_id = $1 and modes && $5 and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
+       where workspace_id = $1 and ${isShownTo('$5::text[]')} and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
        order by created_at desc, session_id desc limit $2`,
       [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
     );

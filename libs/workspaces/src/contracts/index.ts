@@ -425,7 +425,7 @@ export class AdjustPortalSession extends Command<void> {
 
 /** Ends a session, or its link before it begins. `foreign`: it is another workspace's. */
 export class EndPortalSession extends Command<'ended' | 'unknown' | 'foreign'> {
-  /** @param sees the modes of the caller: a session that has none of them is `unknown` */
+  /** @param sees the modes of the caller: a session that has none of them, or sees live when the caller does not, is `unknown` */
   constructor(
     readonly workspaceId: string,
     readonly sees: readonly Mode[],
