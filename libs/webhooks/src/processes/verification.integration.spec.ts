@@ -7,7 +7,7 @@ import { Receiver, eventually, status } from '../../test/receiver.js';
 import type { TestService } from '../../test/service.js';
 import { resolveHost, openSender } from './dispatch/sender.js';
 import { FindVerification } from '../contracts/endpoints.js';
-import { FindVerificationHandler, probeDue } from './verification.js';
+import { FindVerificationHandler, probeDue, verifyEndpoints } from './verification.js';
 import type { WebhookEndpointCommand } from '../domain/webhook-endpoint.decider.js';
 import { serviceSignature } from '../domain/signed-headers.js';
 
@@ -19,14 +19,17 @@ beforeEach(() => {
   test.start({ settings, clock: { now: () => now } });
 });
 
-/** One round of probes, by this many workers at once. */
-const probe = async (workers = 1, settings: Partial<TestService['config']> = {}): Promise<void> => {
+const partsOf = (settings: Partial<TestService['config']> = {}) => {
   const { clock, vault, headers, streams } = test.service;
   const config = { ...test.service.config, ...settings };
   const log = { info: () => undefined, warn: () => undefined };
   const open = () => openSender({ config, resolve: resolveHost, clock, log });
-  const parts = { pool: test.database.pool, clock, config, vault, headers, streams, openSender: open, log };
-  await Promise.all(Array.from({ length: workers }, () => probeDue(parts, open())));
+  return { pool: test.database.pool, clock, config, vault, headers, streams, openSender: open, log };
+};
+/** One round of probes, by this many workers at once. */
+const probe = async (workers = 1, settings: Partial<TestService['config']> = {}): Promise<void> => {
+  const parts = partsOf(settings);
+  await Promise.all(Array.from({ length: workers }, () => probeDue(parts, parts.openSender())));
 };
 const state = async (endpointId: string) => (await test.service.rows.find(endpointId))?.record.health.state;
 const arrives = (type: string) =>
@@ -103,6 +106,21 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await test.receiver.stop();
     await first;
     test.receiver = await Receiver.start();
+  });
+
+  it('is probed while hosts of other workspaces say nothing', async () => {
+    const silent = await Receiver.start(() => undefined);
+    const elsewhere = await test.service.create(silent.url, { workspaceId: 'ws_2' });
+    await eventually(async () => (await state(elsewhere.endpointId)) === 'unverified');
+    const stop = new AbortController();
+    const loop = verifyEndpoints(partsOf({ WEBHOOK_ATTEMPT_TIMEOUT_MS: 120_000 })).run(stop.signal);
+    await eventually(() => silent.open === 1);
+    const { endpointId } = await test.service.create(test.receiver.url);
+    await eventually(async () => (await state(endpointId)) === 'ok');
+    expect(silent.open).toBe(1);
+    stop.abort();
+    await loop;
+    await silent.stop();
   });
 
   it('is not disabled by a proxy of ours that is down', async () => {

@@ -43,7 +43,8 @@ export const endProbes = (endpointId: string): Statement =>
   sql`delete from webhooks.verification where endpoint_id = ${endpointId}`;
 
 const EVERY_MS = 1_000;
-const AT_ONCE = 20;
+/** Probes under way in a process. */
+const AT_ONCE = 100;
 
 interface VerificationParts {
   readonly pool: pg.Pool;
@@ -70,19 +71,25 @@ interface DueProbe {
 }
 
 /**
- * One endpoint of a host at a time, the longest due first. The lease is the time of the next probe: it moves before the
- * request is sent. Two workers that claim endpoints of one host wait for each other at its rest, and one of them gets it.
- * $2: how long the lease lasts (ms).
+ * One endpoint of each workspace, the longest due first, so that silent hosts of one workspace leave room for others. The
+ * lease is the time of the next probe: it moves before the request is sent. Two workers that claim endpoints of one host
+ * wait for each other at its rest, and one of them gets it.
+ * $2: how long the lease lasts (ms). $3: at most so many.
  */
 const CLAIM = `
-  with due as (
-    select endpoint_id, workspace_id, verification.host, due_at
+  with longest_due as (
+    select distinct on (workspace_id) endpoint_id, workspace_id, due_at
     from webhooks.verification join webhooks.endpoint using (endpoint_id)
     where due_at <= $1 and not verified and enabled and deleted_at is null and endpoint.url = verification.url
       and not exists (
         select from webhooks.probe_rest rest
         where rest.workspace_id = endpoint.workspace_id and rest.host = verification.host and rest.rests_until > $1)
-    order by due_at limit ${AT_ONCE} for update of verification skip locked
+    order by workspace_id, due_at
+  ), due as (
+    select endpoint_id, workspace_id, host, verification.due_at
+    from webhooks.verification join longest_due using (endpoint_id)
+    where verification.due_at <= $1
+    order by verification.due_at limit $3 for update of verification skip locked
   ), rested as (
     insert into webhooks.probe_rest as known (workspace_id, host, rests_until)
     select distinct workspace_id, host, $1::timestamptz + ${PROBE_REST_MS} * interval '1 millisecond' from due
@@ -113,24 +120,42 @@ export const verifyEndpoints = (parts: VerificationParts): WorkLoop => ({
   role: 'webhooks',
   async run(signal) {
     const sender = parts.openSender();
-    const round = (): Promise<void> => probeDue(parts, sender);
+    const underWay = new Set<Promise<void>>();
+    // Nobody waits for a silent host but its own endpoint.
+    const round = async (): Promise<void> => {
+      for (const due of await claim(parts, AT_ONCE - underWay.size)) {
+        const probed: Promise<void> = probe(parts, sender, due)
+          .catch((error: unknown) => parts.log.warn({ err: error }, 'a probe of a webhook endpoint failed'))
+          .finally(() => underWay.delete(probed));
+        underWay.add(probed);
+      }
+    };
     signal.addEventListener('abort', () => sender.cancel(), { once: true });
     await repeatedWork('webhooks.verification', EVERY_MS, round, parts.log).run(signal);
+    await Promise.all(underWay);
   },
 });
 
-/** One round. A kill after the answer costs another probe. */
+/** Probes what is due, once. A kill after the response costs another probe. */
 export const probeDue = async (parts: VerificationParts, sender: SendsRequests): Promise<void> => {
-  const { pool, clock, config } = parts;
+  const due = await claim(parts, AT_ONCE);
+  await Promise.all(due.map((one) => probe(parts, sender, one)));
+};
+
+const claim = async (
+  { pool, clock, config }: VerificationParts,
+  most: number,
+): Promise<readonly DueProbe[]> => {
+  if (most <= 0) return [];
   const leaseMs = Math.max(leaseMsOf(config), PROBE_REST_MS);
   const { rows } = await pool.query<DueProbe>({
     // Every worker asks each second, and planning takes longer than finding nothing.
     name: 'probes-due',
     text: CLAIM,
-    values: [instant(clock.now()), leaseMs],
+    values: [instant(clock.now()), leaseMs, most],
   });
   if (rows.length > 0) await pool.query(FORGET_RESTS, [instant(clock.now())]);
-  await Promise.all(rows.map((due) => probe(parts, sender, due)));
+  return rows;
 };
 
 const probe = async (parts: VerificationParts, sender: SendsRequests, due: DueProbe): Promise<void> => {
