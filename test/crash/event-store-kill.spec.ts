@@ -155,7 +155,7 @@ describe('a sync that is slow or fails', () => {
     const bytes = encodeRecord(event, { stream: 's', revision, position, createdAt: 0 });
     return {
       records: [{ streamNumber: 0, revision, position, bytes }],
-      heads: [{ name: 's', number: 0, last: revision, tombstoned: false, retention: {} }],
+      heads: [{ name: 's', number: 0, last: revision, retention: {} }],
     };
   };
 

@@ -39,8 +39,6 @@ beforeAll(async () => {
   }
   await client.setStreamMetadata('reading-3', { maxCount: 5 });
   await client.setStreamMetadata('reading-4', { truncateBefore: 7 });
-  await client.deleteStream('reading-5');
-  await client.tombstoneStream('reading-6');
   await client.dispose();
   await store.stop();
   intact = readFileSync(join(dataDir, 'data', 'data.mdb'));

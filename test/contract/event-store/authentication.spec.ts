@@ -44,19 +44,17 @@ const clientOf = (port: number, login?: typeof GOOD): EventStoreDBClient =>
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('serves the right login over TLS: append, read, subscribe, delete', async () => {
+  it('serves the right login over TLS: append, read, subscribe', async () => {
     const client = as(GOOD);
     const stream = freshStream();
     await client.appendToStream(stream, numbered(3));
     expect(await collect(client.readStream(stream))).toHaveLength(3);
     expect(await take(client.subscribeToAll(), 3)).toHaveLength(3);
-    await client.deleteStream(stream);
   });
 
   it('answers a wrong password with UNAUTHENTICATED and no exception', async () => {
     const client = as({ ...GOOD, password: 'wrong' });
-    await rejection(collect(client.readStream(freshStream())));
-    const error = await rejection(client.deleteStream(freshStream()));
+    const error = await rejection(collect(client.readStream(freshStream())));
     expect(error).toMatchObject({ code: 16 });
     expect((error.metadata as { getMap(): object } | undefined)?.getMap() ?? {}).not.toHaveProperty(
       'exception',
@@ -68,8 +66,6 @@ const clientOf = (port: number, login?: typeof GOOD): EventStoreDBClient =>
     const stream = freshStream();
     expect(await rejection(collect(client.readStream(stream)))).toMatchObject({ type: 'access-denied' });
     expect(await rejection(client.appendToStream(stream, one()))).toMatchObject({ type: 'access-denied' });
-    expect(await rejection(client.deleteStream(stream))).toMatchObject({ type: 'access-denied' });
-    expect(await rejection(client.tombstoneStream(stream))).toMatchObject({ type: 'access-denied' });
     expect(await rejection(take(client.subscribeToAll(), 1))).toMatchObject({ type: 'access-denied' });
     expect(await collect(as(GOOD).readAll({ maxCount: 100 }))).not.toContainEqual(
       expect.objectContaining({ event: expect.objectContaining({ streamId: stream }) }),

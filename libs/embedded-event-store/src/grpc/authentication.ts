@@ -31,7 +31,7 @@ const refusalOf = (metadata: Metadata, expected: Buffer): RpcError | undefined =
     : new RpcError(status.UNAUTHENTICATED, 'The login is not valid.');
 };
 
-type Handler = (call: Call, respond?: (error: RpcError) => void) => void;
+type Handler = (call: Call) => void;
 interface Call {
   readonly metadata: Metadata;
   emit(event: 'error', error: RpcError): boolean;
@@ -46,11 +46,10 @@ export const guarded = <T extends UntypedServiceImplementation>(handlers: T, log
   const expected = digest(`${login.username}:${login.password}`);
   const guard =
     (handler: Handler): Handler =>
-    (call, respond) => {
+    (call) => {
       const refusal = refusalOf(call.metadata, expected);
-      if (!refusal) handler(call, respond);
-      else if (respond) respond(refusal);
-      else call.emit('error', refusal);
+      if (refusal) call.emit('error', refusal);
+      else handler(call);
     };
   return Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [

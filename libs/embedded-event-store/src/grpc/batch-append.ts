@@ -6,7 +6,7 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ProposedEvent } from '../log/record.js';
-import type { ExpectedRevision } from '../streams/append-decision.js';
+import type { ExpectedRevision } from '../streams/stream-writer.js';
 import { withinCommitTimeout, type ServerContext } from './context.js';
 import {
   appendBytes,
@@ -41,8 +41,8 @@ interface Failure {
 }
 
 /** google.rpc codes that the protocol uses for each failure. */
-const [UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, RESOURCE_EXHAUSTED] = [
-  2, 3, 4, 5, 6, 8,
+const [UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, ALREADY_EXISTS, RESOURCE_EXHAUSTED] = [
+  2, 3, 4, 6, 8,
 ] as const;
 
 const conflict = (expected: ExpectedRevision, current: bigint): Failure => {
@@ -53,12 +53,6 @@ const conflict = (expected: ExpectedRevision, current: bigint): Failure => {
   else if (expected === 'no_stream') details.setExpectedNoStream(new emptyPb.Empty());
   else details.setExpectedStreamPosition(String(expected));
   return { code: ALREADY_EXISTS, message: 'Wrong expected version', type: 'WrongExpectedVersion', details };
-};
-
-const deleted = (stream: string): Failure => {
-  const details = new sharedPb.StreamDeleted();
-  details.setStreamIdentifier(streamIdentifier(stream));
-  return { code: NOT_FOUND, message: 'Stream deleted', type: 'StreamDeleted', details };
 };
 
 const timedOut = (): Failure => ({
@@ -222,8 +216,6 @@ export const batchAppend =
           return succeeded(batch, outcome.revision, outcome.position);
         case 'conflict':
           return failed(batch, conflict(batch.expected, outcome.current));
-        case 'deleted':
-          return failed(batch, deleted(batch.stream));
         case 'timed-out':
           return failed(batch, timedOut());
       }

@@ -18,9 +18,7 @@ const STREAMS = 'event_store.client.streams.streams';
 /** The supported methods with their features. Names are lower case, because clients compare them that way. */
 const METHODS: readonly (readonly [service: string, method: string, features: readonly string[]])[] = [
   [STREAMS, 'batchappend', []],
-  [STREAMS, 'delete', []],
   [STREAMS, 'read', ['position', 'events']],
-  [STREAMS, 'tombstone', []],
   ['event_store.client.gossip.gossip', 'read', []],
   ['event_store.client.server_features.serverfeatures', 'getsupportedmethods', []],
 ];

@@ -1,7 +1,7 @@
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
-import type { ExpectedRevision } from '../streams/append-decision.js';
+import type { ExpectedRevision } from '../streams/stream-writer.js';
 import { invalidArgument, unknown } from './rpc-error.js';
 
 export const streamIdentifier = (name: string): StreamIdentifier => {
@@ -83,7 +83,3 @@ export const expectedRevision = (options: RevisionOption): ExpectedRevision => {
   if (options.hasStreamExists()) throw invalidArgument('The embedded event store has no stream_exists.');
   return 'any';
 };
-
-/** The number for an expected revision in trailers: -1 no stream, -2 any. */
-export const expectedNumber = (expected: ExpectedRevision): bigint =>
-  typeof expected === 'bigint' ? expected : { no_stream: -1n, any: -2n }[expected];

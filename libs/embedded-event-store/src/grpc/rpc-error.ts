@@ -14,9 +14,6 @@ export class RpcError extends Error {
   }
 }
 
-/** Trailers are ASCII only. A stream name with other characters is percent-encoded. */
-const ascii = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
-
 export const invalidArgument = (details: string): RpcError => new RpcError(status.INVALID_ARGUMENT, details);
 
 export const unknown = (details: string): RpcError => new RpcError(status.UNKNOWN, details);
@@ -27,26 +24,6 @@ export const unavailable = (details: string): RpcError => new RpcError(status.UN
 export const stoppingWrites = (): RpcError => unavailable('The server is stopping.');
 
 export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
-
-export const streamDeleted = (stream: string): RpcError =>
-  new RpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
-    exception: 'stream-deleted',
-    'stream-name': ascii(stream),
-  });
-
-/** `expected` and `actual` are the protocol's numbers: -1 no stream, -2 any, -4 exists. */
-export const wrongExpectedVersion = (stream: string, expected: bigint, actual: bigint): RpcError =>
-  new RpcError(
-    status.FAILED_PRECONDITION,
-    `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${String(expected)}, ` +
-      `Actual version: ${String(actual)}`,
-    {
-      exception: 'wrong-expected-version',
-      'stream-name': ascii(stream),
-      'expected-version': String(expected),
-      ...(actual >= 0n && { 'actual-version': String(actual) }),
-    },
-  );
 
 /** Converts a thrown value to a status. Unexpected failures become INTERNAL and expose no details. */
 export const toRpcError = (error: unknown): RpcError =>

@@ -8,7 +8,6 @@ import { guarded, type Login } from './authentication.js';
 import { batchAppend } from './batch-append.js';
 import { getSupportedMethods, readGossip, stats } from './cluster.js';
 import type { ServerContext } from './context.js';
-import { deleteStream, tombstoneStream } from './delete.js';
 import { read } from './read.js';
 
 /** Largest message accepted. The client sends batches of up to 3 MiB. */
@@ -27,11 +26,9 @@ export interface GrpcServer {
 }
 
 /** Those that the service calls. `read` answers with encoded messages. Any other call is UNIMPLEMENTED. */
-const { batchAppend: ofAppends, read: ofReads, delete: ofDeletes, tombstone } = streamsGrpc.StreamsService;
+const { batchAppend: ofAppends, read: ofReads } = streamsGrpc.StreamsService;
 const streamsService = {
   batchAppend: ofAppends,
-  delete: ofDeletes,
-  tombstone,
   read: { ...ofReads, responseSerialize: (message: Buffer): Buffer => message },
 };
 
@@ -75,12 +72,7 @@ export const startGrpcServer = async (
     'grpc.max_send_message_length': -1,
   });
   let boundPort = port;
-  const streams = {
-    batchAppend: batchAppend(context),
-    delete: deleteStream(context),
-    tombstone: tombstoneStream(context),
-    read: read(context),
-  };
+  const streams = { batchAppend: batchAppend(context), read: read(context) };
   server.addService(streamsService, guarded(streams, login));
   server.addService(monitoringGrpc.MonitoringService, guarded({ stats: stats(context.calls) }, login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });

@@ -58,16 +58,12 @@ describe('the operator’s commands', () => {
         await client.appendToStream('a', events(5));
         await client.appendToStream('b', events(2));
         await client.setStreamMetadata('b', { maxCount: 1 });
-        await client.appendToStream('gone', events(1));
-        await client.tombstoneStream('gone');
-        await client.appendToStream('hidden', events(1));
-        await client.deleteStream('hidden');
       });
     });
 
     it('finds nothing in a sound store', async () => {
       const found = await verifyFolder(dataDir);
-      expect(found).toMatchObject({ events: OF_NEW_STORE.events + 12, findings: 0, listed: [] });
+      expect(found).toMatchObject({ events: OF_NEW_STORE.events + 8, findings: 0, listed: [] });
     });
 
     it('finds a record whose bytes changed on disk', async () => {
@@ -86,7 +82,7 @@ describe('the operator’s commands', () => {
       const { listed } = await verifyFolder(dataDir);
       expect(listed.join('\n')).toMatch(/has no entry for the event at position \d+, 2@a/);
       expect(listed.join('\n')).toMatch(/has a gap from 1 to 3/);
-      expect(listed.join('\n')).toMatch(/12 entries for 13 events/);
+      expect(listed.join('\n')).toMatch(/8 entries for 9 events/);
     });
 
     it('finds a last event missing from log and index', async () => {

@@ -1,8 +1,8 @@
 import type { LogStore } from '../log/log-store.js';
 import { lookAt } from '../log/look-at.js';
 import { describeDamage, isDamage } from '../log/environment.js';
-import { RecordKind, StoredRecord } from '../log/record.js';
-import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
+import { StoredRecord } from '../log/record.js';
+import { NO_EVENTS } from '../streams/stream-head.js';
 
 /** Maximum number of findings described; further ones are only counted. */
 const MAX_LISTED = 100;
@@ -43,8 +43,7 @@ const verifyLog = (store: LogStore, findings: Findings): number => {
       findings.add(error.message);
       continue;
     }
-    const { stream } = record;
-    const revision = record.kind === RecordKind.Tombstone ? DELETED_STREAM : record.revision;
+    const { stream, revision } = record;
     const head = store.head(stream);
     if (!head) findings.add(`The stream ${stream} of the event at position ${position} has no head.`);
     else if (store.positionOf(head.number, revision) !== position) {
@@ -54,7 +53,7 @@ const verifyLog = (store: LogStore, findings: Findings): number => {
   return events;
 };
 
-/** Checks the index: one entry per event, and no gap in a stream's revisions except before a tombstone. */
+/** Checks the index: one entry per event, and no gap in a stream's revisions. */
 const verifyIndex = (store: LogStore, findings: Findings, events: number): void => {
   let entries = 0;
   let streamNumber = -1;
@@ -63,7 +62,6 @@ const verifyIndex = (store: LogStore, findings: Findings, events: number): void 
     entries++;
     if (entry.streamNumber !== streamNumber) expected = undefined;
     streamNumber = entry.streamNumber;
-    if (entry.revision === DELETED_STREAM) continue;
     if (expected !== undefined && entry.revision !== expected) {
       const gap = `from ${expected - 1n} to ${entry.revision}`;
       findings.add(`Stream number ${streamNumber} has a gap ${gap}.`);
@@ -76,28 +74,22 @@ const verifyIndex = (store: LogStore, findings: Findings, events: number): void 
   if (entries !== events) findings.add(`The index has ${entries} entries for ${events} events.`);
 };
 
-/**
- * Checks the heads: each number is unique and below the count, and the last event or tombstone exists with
- * nothing after it.
- */
+/** Checks the heads: each number is unique and below the count, and the last event exists with nothing after it. */
 const verifyHeads = (store: LogStore, findings: Findings): number => {
   const count = store.streamCount();
   const used = new Set<number>();
   let heads = 0;
-  for (const { name, number, last, tombstoned } of store.allHeads()) {
+  for (const { name, number, last } of store.allHeads()) {
     heads++;
     if (number >= count)
       findings.add(`The stream ${name} has number ${number}, but there are only ${count} streams.`);
     if (used.has(number)) findings.add(`The stream ${name} shares number ${number} with another stream.`);
     used.add(number);
-    const end = tombstoned ? DELETED_STREAM : last;
-    if (end === NO_EVENTS) continue;
-    if (store.positionOf(number, end) === undefined) {
-      findings.add(`The last event of the stream ${name}, revision ${end}, is not in the index.`);
-    }
-    if (store.positionOf(number, last + 1n) !== undefined && last + 1n !== DELETED_STREAM) {
+    if (last === NO_EVENTS) continue;
+    if (store.positionOf(number, last) === undefined)
+      findings.add(`The last event of the stream ${name}, revision ${last}, is not in the index.`);
+    if (store.positionOf(number, last + 1n) !== undefined)
       findings.add(`The stream ${name} has events after revision ${last}, the last one in its head.`);
-    }
   }
   return heads;
 };

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerContext } from '../grpc/context.js';
 import type { Outlet } from '../grpc/outlet.js';
-import { streamDeleted } from '../grpc/rpc-error.js';
 import { DamagedDataError } from '../log/environment.js';
 import { MAX_UINT64, FIRST_POSITION, type LogStore } from '../log/log-store.js';
 import type { StoredRecord } from '../log/record.js';
-import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
-import { isMetastream, originalOf } from '../streams/stream-metadata.js';
+import { NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { encodeCheckpoint, encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
 
 /** Whether an event matches. */
@@ -57,21 +55,6 @@ export interface ReadRequest {
 /** Limits of one page, in events and in bytes. After each page, other calls may proceed. */
 const PAGE_EVENTS = 500;
 const PAGE_BYTES = 1024 * 1024;
-
-type StreamStatus =
-  | { readonly kind: 'found'; readonly head: StreamHead }
-  /** Never written, empty, or soft-deleted. */
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'tombstoned' };
-
-/** The durable state of a stream as readers see it. */
-const streamStatus = (store: LogStore, stream: string): StreamStatus => {
-  const head = store.head(stream);
-  const decisive = isMetastream(stream) ? store.head(originalOf(stream)) : head;
-  if (decisive?.tombstoned) return { kind: 'tombstoned' };
-  if (!head || head.last === NO_EVENTS || isSoftDeleted(head)) return { kind: 'not-found' };
-  return { kind: 'found', head };
-};
 
 /** The first revision visible under `$tb` and `$maxCount`; may be beyond the last one. */
 const firstVisible = ({ last, retention }: StreamHead): bigint => {
@@ -172,23 +155,16 @@ const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promis
   }
 };
 
-/**
- * Reads a stream page by page: the visible events from a revision on, inclusive.
- * @throws {RpcError} when the stream is tombstoned
- */
+/** Reads a stream page by page: the visible events from a revision on, inclusive. */
 export const readStream = async (
   { store }: ServerContext,
   request: ReadRequest,
   outlet: Outlet,
 ): Promise<void> => {
   const { stream = '', backwards } = request;
-  const status = streamStatus(store, stream);
-  if (status.kind === 'tombstoned') throw streamDeleted(stream);
-  if (status.kind === 'not-found') {
-    await outlet.send(encodeStreamNotFound(stream));
-    return;
-  }
-  const { head } = status;
+  const head = store.head(stream);
+  // A stream with metadata alone has a head, too.
+  if (!head || head.last === NO_EVENTS) return outlet.send(encodeStreamNotFound(stream));
   let left = request.limit ?? 0;
   let next: bigint | undefined = boundary(request.from, 0n, head.last);
   while (next !== undefined && left > 0 && !outlet.closed) {

@@ -4,9 +4,6 @@ import { DamagedDataError } from '../log/environment.js';
 /** Revision of a stream that has no events. */
 export const NO_EVENTS = -1n;
 
-/** Revision of the tombstone event, the largest signed 64-bit integer; also the `$tb` of a soft-deleted stream. */
-export const DELETED_STREAM = 0x7fff_ffff_ffff_ffffn;
-
 /** Which events of a stream are visible, from its `$metadata`. */
 export interface Retention {
   /** `$tb`: events before this revision are hidden. */
@@ -20,31 +17,23 @@ export interface StreamHead {
   readonly name: string;
   /** Number of the stream in the index. */
   readonly number: number;
-  /**
-   * Revision of the last event, NO_EVENTS (-1) if none. For a tombstoned stream, the last one before the
-   * tombstone.
-   */
+  /** Revision of the last event, NO_EVENTS (-1) if none. */
   readonly last: bigint;
-  readonly tombstoned: boolean;
   readonly retention: Retention;
 }
 
-/** A soft-deleted stream hides all events until the next append. */
-export const isSoftDeleted = (head: StreamHead): boolean => head.retention.truncateBefore === DELETED_STREAM;
-
 const ABSENT = -1n;
 
-const HEAD_BYTES = 40;
+const HEAD_BYTES = 32;
 const CRC_BYTES = 4;
 
 /**
- * Fixed 40 bytes: number, flags, last, the two limits (-1 when absent), and 8 without a meaning. The stream name is the key.
+ * Fixed 32 bytes: number, 2 without a meaning, last, and the two limits (-1 when absent). The stream name is the key.
  * A CRC-32 of the name and these bytes follows.
  */
 export const encodeHead = (head: StreamHead): Buffer => {
   const bytes = Buffer.alloc(HEAD_BYTES + CRC_BYTES);
   bytes.writeUIntBE(head.number, 0, 6);
-  bytes[6] = head.tombstoned ? 1 : 0;
   bytes.writeBigInt64BE(head.last, 8);
   bytes.writeBigInt64BE(head.retention.truncateBefore ?? ABSENT, 16);
   bytes.writeBigInt64BE(head.retention.maxCount ?? ABSENT, 24);
@@ -71,7 +60,6 @@ export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
   return {
     name,
     number: bytes.readUIntBE(0, 6),
-    tombstoned: bytes[6] === 1,
     last: bytes.readBigInt64BE(8),
     retention: {
       ...(truncateBefore !== undefined && { truncateBefore }),

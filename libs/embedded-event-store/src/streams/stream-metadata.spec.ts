@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { DELETED_STREAM, decodeHead, encodeHead } from './stream-head.js';
-import { deletedMetadata, retentionOf } from './stream-metadata.js';
+import { decodeHead, encodeHead } from './stream-head.js';
+import { LARGEST_LIMIT, retentionOf } from './stream-metadata.js';
 
 const retention = (text: string) => retentionOf(Buffer.from(text));
 
 describe('retentionOf', () => {
-  it('reads the deletion mark, beyond the integer range of JSON.parse', () => {
-    expect(retentionOf(deletedMetadata()).truncateBefore).toBe(DELETED_STREAM);
+  it('reads the mark of a deleted stream, beyond the integer range of JSON.parse', () => {
+    expect(retention('{"$tb":9223372036854775807}').truncateBefore).toBe(LARGEST_LIMIT);
   });
 
   it.each(['', 'no json', '[]', 'null', '{"$maxCount":"3"}', '{"$maxCount":-1}', '{"$maxCount":0}'])(
@@ -23,14 +23,13 @@ describe('a stored head', () => {
       name: 'reading-1',
       number: 2 ** 40 + 3,
       last: 2n ** 53n + 1n,
-      tombstoned: true,
-      retention: { truncateBefore: DELETED_STREAM, maxCount: 5n },
+      retention: { truncateBefore: LARGEST_LIMIT, maxCount: 5n },
     };
     expect(decodeHead('reading-1', encodeHead(head))).toEqual(head);
   });
 
   it('names the stream whose head was damaged', () => {
-    const bytes = encodeHead({ name: 'reading-1', number: 4, last: 7n, tombstoned: false, retention: {} });
+    const bytes = encodeHead({ name: 'reading-1', number: 4, last: 7n, retention: {} });
     const damaged = Buffer.from(bytes);
     damaged[15]! ^= 1;
     expect(() => decodeHead('reading-1', damaged)).toThrow(/head of the stream reading-1 .* damaged/);

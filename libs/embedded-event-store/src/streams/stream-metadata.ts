@@ -1,5 +1,4 @@
 import type { Retention } from './stream-head.js';
-import { DELETED_STREAM } from './stream-head.js';
 
 /** Event type of a metadata stream. */
 export const METADATA_TYPE = '$metadata';
@@ -7,14 +6,16 @@ export const METADATA_TYPE = '$metadata';
 const METASTREAM_PREFIX = '$$';
 
 export const isMetastream = (stream: string): boolean => stream.startsWith(METASTREAM_PREFIX);
-export const metastreamOf = (stream: string): string => METASTREAM_PREFIX + stream;
 export const originalOf = (metastream: string): string => metastream.slice(METASTREAM_PREFIX.length);
 
-/** A limit; undefined when it is missing or none. JSON.parse rounds the `$tb` of a deleted stream up. */
+/** The largest limit, a signed 64-bit integer: EventStoreDB's `$tb` of a deleted stream, which JSON.parse rounds up. */
+export const LARGEST_LIMIT = 0x7fff_ffff_ffff_ffffn;
+
+/** A limit; undefined when it is missing or none. */
 const limitOf = (value: unknown): bigint | undefined => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
   const limit = BigInt(value);
-  return limit > DELETED_STREAM ? DELETED_STREAM : limit;
+  return limit > LARGEST_LIMIT ? LARGEST_LIMIT : limit;
 };
 
 const parseObject = (metadata: Uint8Array): Record<string, unknown> => {
@@ -36,10 +37,3 @@ export const retentionOf = (metadata: Uint8Array): Retention => {
     ...(maxCount !== undefined && maxCount > 0n && { maxCount }),
   };
 };
-
-/** Metadata of a soft-deleted stream, with the truncation point after all events. */
-export const deletedMetadata = (): Buffer => Buffer.from(`{"$tb":${String(DELETED_STREAM)}}`);
-
-/** Metadata of a stream revived by an append: unchanged, but truncated before the first new event. */
-export const revivedMetadata = (metadata: Uint8Array, truncateBefore: bigint): Buffer =>
-  Buffer.from(JSON.stringify({ ...parseObject(metadata), $tb: Number(truncateBefore) }));

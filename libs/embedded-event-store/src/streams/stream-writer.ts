@@ -1,31 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { GroupCommit } from '../log/group-commit.js';
 import { FIRST_POSITION, type LogStore, type LogWrite, type NumberedRecord } from '../log/log-store.js';
-import { encodeRecord, RecordKind, type ProposedEvent } from '../log/record.js';
-import {
-  decideAppend,
-  decideRemoval,
-  type ExpectedRevision,
-  type PlacedEvent,
-  type StreamFacts,
-} from './append-decision.js';
-import { DELETED_STREAM, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
-import {
-  deletedMetadata,
-  isMetastream,
-  METADATA_TYPE,
-  metastreamOf,
-  originalOf,
-  retentionOf,
-  revivedMetadata,
-} from './stream-metadata.js';
+import { encodeRecord, type ProposedEvent } from '../log/record.js';
+import { NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
+import { isMetastream, METADATA_TYPE, originalOf, retentionOf } from './stream-metadata.js';
 
-/** The outcome of an append, a delete or a tombstone; returned once it is durable. */
+/** The revision that a writer expects of its stream. */
+export type ExpectedRevision = bigint | 'any' | 'no_stream';
+
+/** The outcome of an append; returned once it is durable. */
 export type WriteOutcome =
   | { readonly kind: 'written'; readonly revision: bigint; readonly position: bigint | undefined }
   /** `current` is the stream's last revision, -1 if it has no events. */
-  | { readonly kind: 'conflict'; readonly current: bigint }
-  | { readonly kind: 'deleted' };
+  | { readonly kind: 'conflict'; readonly current: bigint };
+
+/** An event, and where it was placed. */
+interface PlacedEvent {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly position: bigint;
+}
 
 /**
  * Of an append that is repeated before its first attempt is durable. EventStoreDB drops it and counts on the writer's
@@ -84,102 +78,64 @@ export class StreamWriter {
     return this.pendingHeads.get(stream) ?? this.store.head(stream);
   }
 
-  /** Appends events to a stream. The caller has checked names and sizes. */
+  /**
+   * Appends events to a stream, as EventStoreDB's IndexWriter.CheckCommit decides. It recognises a repeated append by the
+   * ids of the events after the expected revision; with `any`, EventStoreDB knows recent ids only, and this store none. The
+   * caller has checked names and sizes.
+   */
   append(
     stream: string,
     expected: ExpectedRevision,
     events: readonly ProposedEvent[],
   ): Promise<WriteOutcome> {
-    const facts = this.facts(stream);
-    const decision = decideAppend(
-      facts,
-      expected,
-      events.map(({ id }) => id),
-    );
-    switch (decision.kind) {
-      case 'deleted':
-        return this.whenSettled({ kind: 'deleted' });
-      case 'conflict': {
-        const conflict = { kind: 'conflict', current: facts.head?.last ?? NO_EVENTS } as const;
-        return this.options.refusesAtOnce ? Promise.resolve(conflict) : this.whenSettled(conflict);
-      }
-      case 'repeated': {
-        const { revision, position } = decision.last;
-        if (facts.head && this.pendingEvents.has(eventKey(facts.head.number, revision))) return noAnswer();
+    const head = this.head(stream);
+    const current = head?.last ?? NO_EVENTS;
+    const exact = expected === 'any' ? current : expected === 'no_stream' ? NO_EVENTS : expected;
+    if (exact !== current) {
+      const before = head && this.placedBefore(head, exact, events);
+      if (before) {
+        const { revision, position } = before;
+        if (this.pendingEvents.has(eventKey(head.number, revision))) return noAnswer();
         return this.whenSettled({ kind: 'written', revision, position });
       }
-      case 'accept': {
-        const draft: Draft = { records: [], heads: new Map() };
-        if (events.length === 0) {
-          return this.whenSettled({
-            kind: 'written',
-            revision: facts.head?.last ?? NO_EVENTS,
-            position: undefined,
-          });
-        }
-        if (decision.revives && facts.head) this.revive(draft, facts.head);
-        this.place(draft, stream, events);
-        return this.write(draft);
-      }
+      const conflict = { kind: 'conflict', current } as const;
+      return this.options.refusesAtOnce ? Promise.resolve(conflict) : this.whenSettled(conflict);
     }
+    if (events.length === 0)
+      return this.whenSettled({ kind: 'written', revision: current, position: undefined });
+    const draft: Draft = { records: [], heads: new Map() };
+    this.place(draft, stream, events);
+    return this.write(draft);
+  }
+
+  /** The last of these events, if they are those that follow the revision. */
+  private placedBefore(
+    { number }: StreamHead,
+    expected: bigint,
+    events: readonly ProposedEvent[],
+  ): PlacedEvent | undefined {
+    let last: PlacedEvent | undefined;
+    for (const [index, { id }] of events.entries()) {
+      const revision = expected + BigInt(index) + 1n;
+      last = this.pendingEvents.get(eventKey(number, revision)) ?? this.store.recordOf(number, revision);
+      if (last?.id !== id) return undefined;
+    }
+    return last;
   }
 
   /** Writes the system events with which an EventStoreDB begins, so that its readers meet such events here too. */
   async writeFirstEvents(): Promise<void> {
     const draft: Draft = { records: [], heads: new Map() };
-    this.placeMetadata(draft, '$scavenges', Buffer.from(JSON.stringify(SCAVENGES_METADATA)));
-    await this.write(draft);
-  }
-
-  /** Soft delete: hides all events until the next append, which continues the numbering. */
-  delete(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, expected, (draft) => {
-      this.placeMetadata(draft, stream, deletedMetadata());
-    });
-  }
-
-  /** Closes a stream permanently: no event can be appended to it again. */
-  tombstone(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
-    return this.remove(stream, expected, (draft) => {
-      const head = this.headFor(draft, stream);
-      const event = {
+    this.place(draft, '$$$scavenges', [
+      {
         id: randomUUID(),
-        type: '$streamDeleted',
-        contentType: 'application/octet-stream',
-        data: Buffer.alloc(0),
+        type: METADATA_TYPE,
+        contentType: 'application/json',
+        data: Buffer.from(JSON.stringify(SCAVENGES_METADATA)),
         metadata: Buffer.alloc(0),
-      };
-      this.number(draft, head, event, DELETED_STREAM, RecordKind.Tombstone);
-      draft.heads.set(stream, { ...head, tombstoned: true });
-    });
-  }
-
-  private remove(
-    stream: string,
-    expected: ExpectedRevision,
-    place: (draft: Draft) => void,
-  ): Promise<WriteOutcome> {
-    const decision = decideRemoval(this.facts(stream), expected);
-    if (decision === 'deleted') return this.whenSettled({ kind: 'deleted' });
-    if (decision === 'conflict') {
-      return this.whenSettled({ kind: 'conflict', current: this.head(stream)?.last ?? NO_EVENTS });
-    }
-    const draft: Draft = { records: [], heads: new Map() };
-    place(draft);
-    return this.write(draft);
-  }
-
-  private facts(stream: string): StreamFacts {
-    const own = this.head(stream);
-    // A metadata stream is closed together with the stream it describes.
-    const decisive = isMetastream(stream) ? this.head(originalOf(stream)) : own;
-    return {
-      head: own,
-      closed: decisive?.tombstoned === true,
-      at: (revision) =>
-        own &&
-        (this.pendingEvents.get(eventKey(own.number, revision)) ?? this.store.recordOf(own.number, revision)),
-    };
+      },
+    ]);
+    await this.write(draft);
   }
 
   private headFor(draft: Draft, stream: string): StreamHead {
@@ -187,14 +143,14 @@ export class StreamWriter {
     if (known) return known;
     // Only the last event of a metadata stream is visible.
     const retention: Retention = isMetastream(stream) ? { maxCount: 1n } : {};
-    return { name: stream, number: this.nextStreamNumber++, last: NO_EVENTS, tombstoned: false, retention };
+    return { name: stream, number: this.nextStreamNumber++, last: NO_EVENTS, retention };
   }
 
   private place(draft: Draft, stream: string, events: readonly ProposedEvent[]): void {
     let head = this.headFor(draft, stream);
     for (const event of events) {
       head = { ...head, last: head.last + 1n };
-      this.number(draft, head, event, head.last);
+      this.number(draft, head, event);
     }
     draft.heads.set(stream, head);
     const metadata = isMetastream(stream) ? events.findLast(({ type }) => type === METADATA_TYPE) : undefined;
@@ -203,33 +159,14 @@ export class StreamWriter {
     draft.heads.set(described.name, { ...described, retention: retentionOf(metadata.data) });
   }
 
-  private number(
-    draft: Draft,
-    head: StreamHead,
-    event: ProposedEvent,
-    revision: bigint,
-    kind?: RecordKind,
-  ): void {
+  private number(draft: Draft, head: StreamHead, event: ProposedEvent): void {
     const createdAt = Math.max(this.options.now(), this.lastCreatedAt);
     this.lastCreatedAt = createdAt;
-    const position = this.nextPosition;
-    const bytes = encodeRecord(event, { stream: head.name, revision, position, createdAt }, kind);
+    const [revision, position] = [head.last, this.nextPosition];
+    const bytes = encodeRecord(event, { stream: head.name, revision, position, createdAt });
     this.nextPosition += BigInt(bytes.length);
     draft.records.push({ streamNumber: head.number, revision, position, bytes });
     this.pendingEvents.set(eventKey(head.number, revision), { id: event.id, revision, position });
-  }
-
-  private placeMetadata(draft: Draft, stream: string, data: Buffer): void {
-    const contentType = 'application/json';
-    const event = { id: randomUUID(), type: METADATA_TYPE, contentType, data, metadata: Buffer.alloc(0) };
-    this.place(draft, metastreamOf(stream), [event]);
-  }
-
-  /** Rewrites the metadata of a soft-deleted stream, so that only the events appended now are visible. */
-  private revive(draft: Draft, head: StreamHead): void {
-    const metastream = this.head(metastreamOf(head.name));
-    const current = metastream && this.store.recordOf(metastream.number, metastream.last)?.data;
-    this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
   }
 
   private async write(draft: Draft): Promise<WriteOutcome> {

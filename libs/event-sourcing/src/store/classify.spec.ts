@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { classify, AppendTooLarge, StoreDamaged, StoreUnavailable, isDependencyAway } from './errors.js';
+import { CorruptEvent } from '../core/event-catalogue.js';
+import { classify, AppendTooLarge, StoreDamaged, isDependencyAway } from './errors.js';
 
 describe('an error of the event store’s client', () => {
   it('that reports data loss is damage, named as the server names it, and no outage', () => {
@@ -10,10 +11,10 @@ describe('an error of the event store’s client', () => {
     expect(isDependencyAway(error)).toBe(false);
   });
 
-  it('that reports an unavailable server is an outage', () => {
-    expect(classify({ type: 'unavailable', code: 14, message: 'away' }, true)).toBeInstanceOf(
-      StoreUnavailable,
-    );
+  it('that reports a tombstone is a stream that nobody can read', () => {
+    const error = classify({ type: 'stream-deleted', streamName: 'tally-1', message: '' }, false);
+    expect(error).toBeInstanceOf(CorruptEvent);
+    expect((error as Error).message).toMatch(/^tally-1@0 .* tombstone/);
   });
 
   it.each([
