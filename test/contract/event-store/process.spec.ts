@@ -38,8 +38,8 @@ import { IS_EMBEDDED } from './support/store-under-test.js';
   });
 
   it.each([
-    [['--port', '0'], /--data is required/],
-    [['--data', 'x', '--port', '70000'], /70000 is not a port/],
+    [['--port', '0'], /required option '--data <folder>'/],
+    [['--data', 'x', '--port', '70000'], /'70000' is invalid[^]*from 0 to 65535/],
     [['--nonsense'], /--nonsense/],
   ])('explains the arguments %j', async (args, explanation) => {
     const { child } = runProgram(args);

@@ -1,3 +1,4 @@
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { OpenCalls } from './context.js';
 import { stopping, toRpcError } from './rpc-error.js';
 
@@ -31,9 +32,10 @@ export class Outlet {
     return this.ended;
   }
 
-  /** Sends one encoded message. Resolves when there is room for the next one or the call has ended. */
-  async send(message: Buffer): Promise<void> {
-    if (!this.ended && !this.call.write(message)) await this.wait(() => () => undefined);
+  /** Sends one message. Resolves when there is room for the next one or the call has ended. */
+  async send(message: Buffer | ReadResp): Promise<void> {
+    const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message.serializeBinary());
+    if (!this.ended && !this.call.write(bytes)) await this.wait(() => () => undefined);
   }
 
   /** Resolves as soon as `subscribe` calls back, there is room to send, or the call has ended. */

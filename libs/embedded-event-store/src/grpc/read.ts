@@ -13,7 +13,6 @@ import {
   type ReadFrom,
   type ReadRequest,
 } from '../reads/reads.js';
-import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
 import { Outlet } from './outlet.js';
 import { streamName } from './requests.js';
@@ -90,7 +89,10 @@ export const read =
       if (context.calls.stopping) throw stopping();
       const request = parse(call.request);
       if (request.limit === undefined) {
-        await outlet.send(encodeConfirmation(randomUUID()));
+        const confirmation = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(
+          randomUUID(),
+        );
+        await outlet.send(new streamsPb.ReadResp().setConfirmation(confirmation));
         await subscribeToAll(context, request, outlet);
       } else await (request.stream === undefined ? readAll : readStream)(context, request, outlet);
     };

@@ -1,7 +1,6 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeReadEvent } from '../wire/read-response.js';
 import { DamagedDataError } from './environment.js';
 import { encodeRecord, StoredRecord, type Placement, type ProposedEvent } from './record.js';
 
@@ -25,7 +24,7 @@ describe('a stored record', () => {
     fc.assert(
       fc.property(events, placements, (event, placement) => {
         const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
-        const response = streamsPb.ReadResp.deserializeBinary(encodeReadEvent(record));
+        const response = streamsPb.ReadResp.deserializeBinary(record.message);
         const resolved = response.getEvent();
         const decoded = resolved?.getEvent();
         const metadata = decoded?.getMetadataMap();

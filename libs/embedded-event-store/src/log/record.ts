@@ -3,27 +3,28 @@ import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { DamagedDataError } from './environment.js';
 
-const { RecordedEvent } = streamsPb.ReadResp.ReadEvent;
+const { ReadResp } = streamsPb;
+const { ReadEvent } = ReadResp;
 
 /**
- * A stored record: a fixed header, then the event as the protocol's `RecordedEvent` message. It is encoded once, when it
- * is appended, and served as it is: a message class per event and per reader would cost most of the CPU.
+ * A stored record: a fixed header, then the event as the protocol's answer to a read. It is encoded once, when it is
+ * appended, and served as it is: a message class per event and per reader would cost most of the CPU.
  *
  *   0  u32  CRC-32 of everything after it
  *   4  u16  offset of the stream name within the message
  *   6  u16  length of the stream name, bytes
  *   8  u32  offset of the event type within the message
  *   12 u16  length of the event type, bytes
- *   14 u16  0
+ *   14 u16  offset of the id within the message
  *   16 u64  revision
  *   24 u64  position
  *   32 u64  created, milliseconds since 1970
- *   40      the message, whose first field is always the id (40 bytes)
+ *   40      the message
  */
 const HEADER_BYTES = 40;
 
-/** Size of the id field at the start of every message: UUID { string }. */
-const ID_FIELD_BYTES = 40;
+/** Of the text of a UUID. */
+const ID_BYTES = 36;
 
 /** Maximum length of a stream name or an event type, UTF-8 bytes. */
 export const MAX_NAME_BYTES = 1_024;
@@ -54,7 +55,7 @@ const TICKS_PER_MILLISECOND = 10_000n;
 export const encodeRecord = (event: ProposedEvent, placement: Placement): Buffer => {
   const { revision, position, createdAt } = placement;
   const [name, type] = [Buffer.from(placement.stream), Buffer.from(event.type)];
-  const recorded = new RecordedEvent()
+  const recorded = new ReadEvent.RecordedEvent()
     .setId(new sharedPb.UUID().setString(event.id))
     .setStreamIdentifier(new sharedPb.StreamIdentifier().setStreamName(name))
     .setStreamRevision(String(revision))
@@ -67,13 +68,17 @@ export const encodeRecord = (event: ProposedEvent, placement: Placement): Buffer
     .set('type', event.type)
     .set('content-type', event.contentType)
     .set('created', String(BigInt(createdAt) * TICKS_PER_MILLISECOND));
-  const bytes = Buffer.concat([Buffer.alloc(HEADER_BYTES), recorded.serializeBinary()]);
+  const answer = new ReadResp().setEvent(
+    new ReadEvent().setEvent(recorded).setCommitPosition(String(position)),
+  );
+  const bytes = Buffer.concat([Buffer.alloc(HEADER_BYTES), answer.serializeBinary()]);
   const message = bytes.subarray(HEADER_BYTES);
   // Wherever these bytes are first, they are the same.
   bytes.writeUInt16BE(message.indexOf(name), 4);
   bytes.writeUInt16BE(name.length, 6);
   bytes.writeUInt32BE(message.indexOf(type), 8);
   bytes.writeUInt16BE(type.length, 12);
+  bytes.writeUInt16BE(message.indexOf(event.id), 14);
   bytes.writeBigUInt64BE(revision, 16);
   bytes.writeBigUInt64BE(position, 24);
   bytes.writeBigUInt64BE(BigInt(createdAt), 32);
@@ -113,7 +118,8 @@ export class StoredRecord {
   }
 
   get id(): string {
-    return this.bytes.toString('latin1', HEADER_BYTES + 4, HEADER_BYTES + ID_FIELD_BYTES);
+    const start = HEADER_BYTES + this.bytes.readUInt16BE(14);
+    return this.bytes.toString('latin1', start, start + ID_BYTES);
   }
 
   get stream(): string {
@@ -126,17 +132,21 @@ export class StoredRecord {
     return this.bytes.toString('utf8', start, start + this.bytes.readUInt16BE(12));
   }
 
-  /** The `RecordedEvent` message. */
+  /** The answer to a read, `ReadResp`. */
   get message(): Buffer {
     return this.bytes.subarray(HEADER_BYTES);
   }
 
   get data(): Buffer {
-    return Buffer.from(RecordedEvent.deserializeBinary(this.message).getData_asU8());
+    return Buffer.from(this.decoded().getData_asU8());
   }
 
   /** What the appending program wrote beside the data. */
   get metadata(): Buffer {
-    return Buffer.from(RecordedEvent.deserializeBinary(this.message).getCustomMetadata_asU8());
+    return Buffer.from(this.decoded().getCustomMetadata_asU8());
+  }
+
+  private decoded() {
+    return ReadResp.deserializeBinary(this.message).getEvent()!.getEvent()!;
   }
 }

@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerContext } from '../grpc/context.js';
 import type { Outlet } from '../grpc/outlet.js';
+import { streamIdentifier } from '../grpc/requests.js';
 import { DamagedDataError } from '../log/environment.js';
 import { MAX_UINT64, FIRST_POSITION, type LogStore } from '../log/log-store.js';
 import type { StoredRecord } from '../log/record.js';
 import { NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
-import { encodeCheckpoint, encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
+
+const { ReadResp } = streamsPb;
 
 /** Whether an event matches. */
 type EventFilter = (record: StoredRecord) => boolean;
@@ -151,7 +154,7 @@ const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
 const deliver = async (records: readonly StoredRecord[], outlet: Outlet): Promise<void> => {
   for (const record of records) {
     if (outlet.closed) return;
-    await outlet.send(encodeReadEvent(record));
+    await outlet.send(record.message);
   }
 };
 
@@ -164,7 +167,10 @@ export const readStream = async (
   const { stream = '', backwards } = request;
   const head = store.head(stream);
   // A stream with metadata alone has a head, too.
-  if (!head || head.last === NO_EVENTS) return outlet.send(encodeStreamNotFound(stream));
+  if (!head || head.last === NO_EVENTS) {
+    const notFound = new ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream));
+    return outlet.send(new ReadResp().setStreamNotFound(notFound));
+  }
   let left = request.limit ?? 0;
   let next: bigint | undefined = boundary(request.from, 0n, head.last);
   while (next !== undefined && left > 0 && !outlet.closed) {
@@ -246,7 +252,9 @@ export const subscribeToAll = async (
     sinceCheckpoint += page.considered;
     if (sinceCheckpoint >= every) {
       sinceCheckpoint = 0;
-      await outlet.send(encodeCheckpoint(page.reached));
+      const at = String(page.reached);
+      const checkpoint = new ReadResp.Checkpoint().setCommitPosition(at).setPreparePosition(at);
+      await outlet.send(new ReadResp().setCheckpoint(checkpoint));
     }
     await nextTurn();
   }

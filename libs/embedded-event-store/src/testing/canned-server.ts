@@ -6,7 +6,6 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { getSupportedMethods } from '../grpc/cluster.js';
 import { encodeRecord, StoredRecord } from '../log/record.js';
-import { encodeReadEvent } from '../wire/read-response.js';
 
 /** A read response with one event, as sent on the wire. */
 const cannedAnswer = (data: Buffer): Buffer => {
@@ -18,8 +17,7 @@ const cannedAnswer = (data: Buffer): Buffer => {
     metadata: Buffer.alloc(0),
   };
   const placement = { stream: 'bench-1', revision: 1_000n, position: 1_000_000n, createdAt: 0 };
-  const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
-  return encodeReadEvent(record);
+  return StoredRecord.from(encodeRecord(event, placement), placement.position).message;
 };
 
 /** Acknowledges appends without reading them. */
