@@ -122,14 +122,6 @@ create table platform.retention_round (
   removed     bigint not null           -- rows, in all rounds; of dropped partitions about as many
 );
 
--- A round of retention that has not ended: the first of a big installation takes hours, in parts (ops retention status).
-create table platform.retention_progress (
-  kind        text primary key,
-  began_at    timestamptz not null,
-  stepped_at  timestamptz not null,     -- the last step that deleted something
-  removed     bigint not null           -- rows so far, as in platform.retention_round
-);
-
 -- The last turn that a workspace was given among the jobs of a kind and priority: virtual time (jobs/job.ts).
 create table platform.job_turn (
   task         text not null,

@@ -107,7 +107,7 @@ describe('retention', () => {
   const late = (kind: string, lagDays: number, waitsSince: string | null = null): RetentionStatus => ({
     ...{ kind, lagDays, waitsSince, what: 'things', setting: 'THINGS_KEPT_DAYS', days: 90 },
     ...{ oldest: null, due: { rows: 7, bytes: 0, partitions: null } },
-    ...{ lastRun: null, progress: null, nextRun: null },
+    ...{ lastRun: null, nextRun: null },
   });
   const checked = (...kinds: readonly RetentionStatus[]) => {
     const none = { rows: [{ oldest: null, rows: 0, bytes: 0 }] };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { auditRetention } from '#platform/audit/audit-records.js';
-import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { retentionStatus, runRetention } from '#platform/retention/retention.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { LookAtTestReadings } from '#readings/contracts/index.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '#webhooks/contracts/index.js';
 import { OpsError, print, tableOf } from '../output.js';
@@ -56,7 +56,6 @@ const addStatus = (retention: Command): void => {
       const late = kinds.filter(({ lagDays }) => lagDays >= LAGS_FROM_DAYS).map(({ kind }) => kind);
       const text = [
         describe(kinds),
-        ...kinds.filter(({ progress }) => progress !== null).flatMap(describeProgress),
         ...(kinds.some(({ waitsSince }) => waitsSince !== null) ? ['', WAITS] : []),
         ...(late.length > 0 ? ['', `Late: ${late.join(', ')}. ${whoDeletes(late)}`] : []),
       ];
@@ -71,11 +70,6 @@ const whoDeletes = (kinds: readonly string[]): string =>
 
 const WAITS =
   'Workers wait: the last round was more than a week ago. When the clock is right, ops retention run lets them continue.';
-
-const describeProgress = ({ kind, progress, due }: RetentionStatus): readonly string[] => [
-  '',
-  `Under way: ${kind} since ${progress!.since.slice(0, 16)}, ${progress!.removed} deleted by ${progress!.lastStep.slice(0, 16)}, ${due.rows} left.`,
-];
 
 const addRun = (retention: Command): void => {
   retention

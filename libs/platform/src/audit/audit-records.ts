@@ -53,20 +53,6 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-interface Row {
-  readonly at: Date;
-  readonly request_id: string;
-  readonly requests: number;
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly workspace_id: string | null;
-  readonly actor: string | null;
-  readonly address: string | null;
-  readonly reading_id: string | null;
-  readonly personal: boolean;
-}
-
 const COLUMNS =
   'at, request_id, requests, method, route, status, workspace_id, actor, address, reading_id, personal';
 const LOWEST_REFUSAL = 400;
@@ -110,13 +96,15 @@ export class AuditRecords {
       filter.refused === true && `status >= ${LOWEST_REFUSAL}`,
       filter.personal === true && 'personal',
     ].filter((condition) => condition !== false);
-    const { rows } = await this.pool.query<Row>(
-      `select ${COLUMNS} from platform.audit_record
+    const { rows } = await this.pool.query<Omit<AuditRecord, 'at'> & { readonly at: Date }>(
+      `select at, request_id as "requestId", requests, method, route, status, workspace_id as "workspaceId", actor,
+              address, reading_id as "readingId", personal
+       from platform.audit_record
        where ${conditions.length === 0 ? 'true' : conditions.join(' and ')}
        order by at desc, request_id desc limit ${given(filter.limit)}`,
       values,
     );
-    return rows.map(fromRow);
+    return rows.map((row) => ({ ...row, at: row.at.getTime() }));
   }
 
   /** Requests without a record in a period; a `null` bound leaves it open. */
@@ -153,14 +141,6 @@ const toRow = ({ at, requestId, workspaceId, readingId, ...record }: AuditRecord
   reading_id: readingId,
 });
 
-const fromRow = ({ at, request_id, workspace_id, reading_id, ...row }: Row): AuditRecord => ({
-  ...row,
-  at: at.getTime(),
-  requestId: request_id,
-  workspaceId: workspace_id,
-  readingId: reading_id,
-});
-
 const FORGOTTEN_AT_ONCE = 5_000;
 
 /** Audit records, with the notes of requests that have none. */
@@ -176,13 +156,9 @@ export const auditRetention = (
     days,
     graceDays: 0,
     held: (before) => heldRows(pool, { table: 'platform.audit_record', at: 'at' }, before),
-    async forget(before, signal, onStep) {
-      const removed = await inSteps(
-        FORGOTTEN_AT_ONCE,
-        signal,
-        () => records.forget(before, FORGOTTEN_AT_ONCE),
-        onStep,
-      );
+    async forget(before, signal) {
+      const step = () => records.forget(before, FORGOTTEN_AT_ONCE);
+      const removed = await inSteps(FORGOTTEN_AT_ONCE, signal, step);
       await records.forgetLosses(before);
       return { removed, keptSince: before };
     },

@@ -18,7 +18,6 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.audit_record': 'who requested what, for AUDIT_RETENTION_DAYS',
   'platform.audit_loss': 'when requests went without an audit record, and how many',
   'platform.retention_round': 'when each kind of data was last deleted after its term',
-  'platform.retention_progress': 'rounds of retention that have not ended',
 };
 
 /** Those that may be made anew without rows, with what is lost then. */
@@ -32,7 +31,6 @@ const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
   'platform.audit_record': 'who requested what: only a backup has the records',
   'platform.audit_loss': 'when requests went without an audit record',
   'platform.retention_round': 'when retention last ran: its next rounds write it again',
-  'platform.retention_progress': 'how far rounds of retention were: they continue',
 };
 
 /** The operational tables that may be made anew without rows, with what is lost then. */

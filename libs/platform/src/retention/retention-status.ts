@@ -22,8 +22,6 @@ export interface RetentionStatus {
   readonly lagDays: number;
   /** `null`: no round has ended yet. */
   readonly lastRun: { readonly at: string; readonly keptSince: string; readonly removedInAll: number } | null;
-  /** The round under way, of a worker or an operator: rows deleted since it began. `null`: none has deleted anything yet. */
-  readonly progress: { readonly since: string; readonly lastStep: string; readonly removed: number } | null;
   /** The last round, if workers delete nothing until `ops retention run`, because it was more than a week ago. */
   readonly waitsSince: string | null;
   /** When the next round is expected; `null`: unknown. */

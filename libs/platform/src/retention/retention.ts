@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
-import type { Due, RetentionRun, RetentionStatus } from './retention-status.js';
 import { repeatedWork } from '../work/repeated-work.js';
 import type { WorkLoop } from '../work/work-registry.js';
+import type { Due, RetentionRun, RetentionStatus } from './retention-status.js';
 
 export const DAY_MS = 86_400_000;
 /** How often the workers with the role `upkeep` or `webhooks` make a round (ms). */
@@ -37,22 +37,16 @@ export interface Kept {
   held(before: number): Promise<Held>;
 }
 
-/** Told how many rows a step has deleted. */
-export type OnStep = (rows: number) => Promise<void>;
-
 /** One that a round deletes. */
 export interface Retention extends Kept {
-  /**
-   * Deletes in steps what is older. Any number of processes may do so at once.
-   * @param onStep called after each step with the number of its rows
-   */
-  forget(before: number, signal: AbortSignal, onStep: OnStep): Promise<Forgotten>;
+  /** Deletes in steps what is older. Any number of processes may do so at once. */
+  forget(before: number, signal: AbortSignal): Promise<Forgotten>;
 }
 
 /**
  * One round for one kind, or the next part of one.
  * @param now milliseconds since the epoch
- * @returns `null` when it was stopped before its end: what was deleted until then is recorded
+ * @returns `null` when it was stopped before its end
  */
 export const runRetention = async (
   pool: Pick<Pool, 'query'>,
@@ -61,33 +55,17 @@ export const runRetention = async (
   signal: AbortSignal,
 ): Promise<RetentionRun | null> => {
   const { kind, days } = retention;
-  const recordSteps: OnStep = (rows) => recordStep(pool, kind, now, rows);
-  const { removed, keptSince } = await retention.forget(now - days * DAY_MS, signal, recordSteps);
-  if (signal.aborted) return null;
-  // Its steps have recorded what was deleted.
-  await recordRound(pool, kind, now, { removed: 0, keptSince });
-  return { kind, keptSince: instant(keptSince), removed };
+  const forgotten = await retention.forget(now - days * DAY_MS, signal);
+  if (signal.aborted) {
+    const text = 'update platform.retention_round set removed = removed + $2 where kind = $1';
+    await pool.query(text, [kind, forgotten.removed]);
+    return null;
+  }
+  await recordRound(pool, kind, now, forgotten);
+  return { kind, keptSince: instant(forgotten.keptSince), removed: forgotten.removed };
 };
 
-const recordStep = async (
-  pool: Pick<Pool, 'query'>,
-  kind: string,
-  now: number,
-  rows: number,
-): Promise<void> => {
-  if (rows === 0) return;
-  await pool.query(
-    `insert into platform.retention_progress as known (kind, began_at, stepped_at, removed) values ($1, $2, $2, $3)
-     on conflict (kind) do update set stepped_at = excluded.stepped_at, removed = known.removed + excluded.removed`,
-    [kind, instant(now), rows],
-  );
-};
-
-/**
- * Records a whole round.
- * @param now milliseconds since the epoch
- * @param forgotten with the rows that its steps have not recorded
- */
+/** Records a whole round. @param now milliseconds since the epoch */
 export const recordRound = async (
   pool: Pick<Pool, 'query'>,
   kind: string,
@@ -95,9 +73,7 @@ export const recordRound = async (
   { removed, keptSince }: Forgotten,
 ): Promise<void> => {
   await pool.query(
-    `with ended as (delete from platform.retention_progress where kind = $1 returning removed)
-     insert into platform.retention_round as known (kind, ran_at, kept_since, removed)
-     values ($1, $2, $3, $4::bigint + coalesce((select removed from ended), 0))
+    `insert into platform.retention_round as known (kind, ran_at, kept_since, removed) values ($1, $2, $3, $4)
      on conflict (kind) do update set ran_at = greatest(known.ran_at, excluded.ran_at),
        kept_since = greatest(known.kept_since, excluded.kept_since), removed = known.removed + excluded.removed`,
     [kind, instant(now), instant(keptSince), removed],
@@ -117,8 +93,7 @@ const LONGEST_PAUSE_MS = 7 * DAY_MS;
  */
 const waitsSince = async (pool: Pick<Pool, 'query'>, now: number): Promise<number | null> => {
   const { rows } = await pool.query<{ at: Date | null }>(
-    `select greatest((select max(ran_at) from platform.retention_round),
-                     (select max(stepped_at) from platform.retention_progress)) as at`,
+    'select max(ran_at) as at from platform.retention_round',
   );
   const at = rows[0]?.at?.getTime() ?? now;
   return now - at > LONGEST_PAUSE_MS ? at : null;
@@ -188,11 +163,6 @@ export const retentionStatus = async (
     [kind],
   );
   const [last] = rows;
-  const { rows: parts } = await pool.query<{ began_at: Date; stepped_at: Date; removed: string }>(
-    'select began_at, stepped_at, removed from platform.retention_progress where kind = $1',
-    [kind],
-  );
-  const [part] = parts;
   const waits = await waitsSince(pool, now);
   return {
     kind,
@@ -207,13 +177,6 @@ export const retentionStatus = async (
           at: instant(last.ran_at.getTime()),
           keptSince: instant(last.kept_since.getTime()),
           removedInAll: Number(last.removed),
-        }
-      : null,
-    progress: part
-      ? {
-          since: instant(part.began_at.getTime()),
-          lastStep: instant(part.stepped_at.getTime()),
-          removed: Number(part.removed),
         }
       : null,
     waitsSince: waits === null ? null : instant(waits),

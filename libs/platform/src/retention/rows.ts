@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
-import type { Held, OnStep } from './retention.js';
+import type { Held } from './retention.js';
 
 /** Counting stops here, so that a look never takes long. */
 const MOST_COUNTED = 1_000_000;
@@ -43,13 +43,11 @@ export const inSteps = async (
   atOnce: number,
   signal: AbortSignal,
   step: () => Promise<number>,
-  onStep: OnStep = async () => undefined,
 ): Promise<number> => {
   for (let removed = 0; ;) {
     const startedAt = performance.now();
     const rows = await step();
     removed += rows;
-    await onStep(rows);
     if (rows < atOnce || signal.aborted) return removed;
     const pauseMs = Math.max(PAUSE_MS, performance.now() - startedAt);
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);

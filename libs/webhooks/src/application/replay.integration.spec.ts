@@ -271,7 +271,7 @@ describe('The job of a replay', () => {
     const [, events] = webhookRetentions(pool, terms);
     let removed = -1;
     const slow = slowToCommit(pool, async () => {
-      ({ removed } = await events!.forget(Date.now(), NEVER, async () => undefined));
+      ({ removed } = await events!.forget(Date.now(), NEVER));
     });
     await test.work(asked, slow);
     expect(removed).toBe(0);

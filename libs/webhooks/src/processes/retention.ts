@@ -13,9 +13,9 @@ import {
   retentionStatus,
   runRetention,
 } from '#platform/retention/retention.js';
+import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { heldRows, inSteps, type RowsByAge } from '#platform/retention/rows.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import type { RetentionRun, RetentionStatus } from '#platform/retention/retention-status.js';
 import { CONFIG } from '#platform/tokens.js';
 import type { Config } from '../settings.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '../contracts/deliveries.js';
@@ -98,15 +98,12 @@ export const deliveryRetention = (
   days,
   graceDays: 7,
   held: (before) => held(pool, before),
-  async forget(before, signal, onStep) {
+  async forget(before, signal) {
     const weeks = new Map((await weeksOf(pool)).map(({ name, estimated }) => [name, estimated]));
     let removed = 0;
-    for (let week; (week = await dropWeek(pool, before, signal)) !== null;) {
-      removed += weeks.get(week) ?? 0;
-      await onStep(weeks.get(week) ?? 0);
-    }
+    for (let week; (week = await dropWeek(pool, before, signal)) !== null;) removed += weeks.get(week) ?? 0;
     const forgetOthers = async () => (await pool.query(forgetRows(OTHERS), [instant(before)])).rowCount ?? 0;
-    removed += await inSteps(AT_ONCE, signal, forgetOthers, onStep);
+    removed += await inSteps(AT_ONCE, signal, forgetOthers);
     return { removed, keptSince: beginOfWeek(before) };
   },
 });
@@ -200,9 +197,9 @@ const retention = (
   ...named,
   graceDays: 0,
   held: (before) => heldRows(pool, rows, before),
-  async forget(before, signal, onStep) {
+  async forget(before, signal) {
     const step = async () => (await pool.query(statement, [instant(before)])).rowCount ?? 0;
-    return { removed: await inSteps(atOnce, signal, step, onStep), keptSince: before };
+    return { removed: await inSteps(atOnce, signal, step), keptSince: before };
   },
 });
 
