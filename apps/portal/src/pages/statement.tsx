@@ -6,7 +6,7 @@ import {
   type LedgerEntry,
   type StreamedMonth,
 } from '#billing/contracts/index.js';
-import { LineFull, Lines } from '#platform/async/lines.js';
+import { LanesFull, Lines } from '#platform/work/lanes.js';
 import { csvRecord } from '#platform/text/csv.js';
 import { GetPaper, GetWorkspace } from '#workspaces/contracts/index.js';
 import { refusal } from '../frame/api.js';
@@ -51,7 +51,7 @@ const inTurn = async <T,>(
     await api.requireStanding();
     if (found !== null) return found;
   } catch (error) {
-    throw error instanceof LineFull ? busy() : error;
+    throw error instanceof LanesFull ? busy() : error;
   }
   throw refusal(404, 'http_404');
 };

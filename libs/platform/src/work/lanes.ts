@@ -27,4 +27,27 @@ export class Lanes {
       else this.busy -= 1;
     }
   }
+
+  get isIdle(): boolean {
+    return this.busy === 0;
+  }
+}
+
+/** A line for each asker: its work is done one after another, in the order of asking, beside that of others. */
+export class Lines {
+  private readonly lines = new Map<string, Lanes>();
+
+  /** @param most pieces of work of one asker, under way or waiting */
+  constructor(private readonly most: number) {}
+
+  /** @throws LanesFull at once, without a wait: a moment later there may be room */
+  async run<T>(asker: string, work: () => Promise<T>): Promise<T> {
+    const line = this.lines.get(asker) ?? new Lanes(1, this.most - 1);
+    this.lines.set(asker, line);
+    try {
+      return await line.run(work);
+    } finally {
+      if (line.isIdle) this.lines.delete(asker);
+    }
+  }
 }

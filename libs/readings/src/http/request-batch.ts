@@ -4,7 +4,7 @@ import { ApiExtraModels, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
-import { LineFull, Lines } from '#platform/async/lines.js';
+import { LanesFull, Lines } from '#platform/work/lanes.js';
 import { within } from '#platform/async/within.js';
 import { Accepts, Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
 import { seesMode } from '#platform/auth/livemode.js';
@@ -295,7 +295,7 @@ export class BatchesController {
         return answer();
       });
     } catch (error) {
-      throw error instanceof LineFull
+      throw error instanceof LanesFull
         ? later('Too many repeated bulk requests of the workspace are waiting: send them one after another')
         : error;
     } finally {
