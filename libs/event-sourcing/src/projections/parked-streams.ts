@@ -27,39 +27,12 @@ export interface ParkedStream extends Place {
   readonly since: Date;
 }
 
-interface Row {
-  consumer: string;
-  key: string;
-  stream: string;
-  revision: string;
-  position: string;
-  event_id: string;
-  event_type: string;
-  cause_stream: string;
-  cause_revision: string;
-  error: string;
-  parked_at: Date;
-}
-
 /** What a consumer parks together: by default, all its streams with one id, since their events change the same rows. */
 export const keyOf = (consumer: Consumer, event: StoredEvent): string =>
   consumer.keyOf?.(event) ?? (streamId(event.stream) || event.stream);
 
-const COLUMNS = `consumer, key, stream, revision, position, event_id, event_type, cause_stream, cause_revision, error,
-  parked_at`;
-
-const fromRow = (row: Row): ParkedStream => ({
-  consumer: row.consumer,
-  key: row.key,
-  stream: row.stream,
-  revision: BigInt(row.revision),
-  position: BigInt(row.position),
-  eventId: row.event_id,
-  eventType: row.event_type,
-  cause: { stream: row.cause_stream, revision: BigInt(row.cause_revision) },
-  error: row.error,
-  since: row.parked_at,
-});
+type Row = Omit<ParkedStream, 'revision' | 'position' | 'cause'> &
+  Readonly<Record<'revision' | 'position' | 'causeStream' | 'causeRevision', string>>;
 
 /** Parked streams in log order of their first waiting event; at most 1,000 unless one consumer is named. */
 export const parkedStreams = async (
@@ -68,11 +41,18 @@ export const parkedStreams = async (
   key: string | null = null,
 ): Promise<readonly ParkedStream[]> => {
   const { rows } = await client.query<Row>(
-    `select ${COLUMNS} from event_sourcing.parked_stream
+    `select consumer, key, stream, revision, position, event_id as "eventId", event_type as "eventType", error,
+            cause_stream as "causeStream", cause_revision as "causeRevision", parked_at as since
+     from event_sourcing.parked_stream
      where ($1::text is null or consumer = $1) and ($2::text is null or key = $2) order by position limit $3`,
     [consumer, key, consumer === null ? 1_000 : null],
   );
-  return rows.map(fromRow);
+  return rows.map(({ revision, position, causeStream, causeRevision, ...row }) => ({
+    ...row,
+    revision: BigInt(revision),
+    position: BigInt(position),
+    cause: { stream: causeStream, revision: BigInt(causeRevision) },
+  }));
 };
 
 /** What a running consumer knows of its parked streams. */

@@ -156,17 +156,8 @@ export interface Version {
   readonly switchedAt: Date | null;
 }
 
-interface Row {
-  version: number;
-  state: Version['state'];
-  position: string | null;
-  verified_position: string | null;
-  differences: string | null;
-  parked: number;
-  program: string | null;
-  created_at: Date | null;
-  switched_at: Date | null;
-}
+type Row = Omit<Version, 'position' | 'verifiedPosition' | 'differences'> &
+  Readonly<Record<'position' | 'verifiedPosition' | 'differences', string | null>>;
 
 /** All versions of a projection, oldest first, always including the live one. */
 export const versionsOf = async (
@@ -181,7 +172,9 @@ export const versionsOf = async (
        select 1, 'live', null, null, null, null, null
        where not exists (select from event_sourcing.projection_version where projection = $1 and state = 'live')
      )
-     select known.*, consumer.position, parked.parked
+     select known.version, known.state, consumer.position, known.verified_position as "verifiedPosition",
+            known.differences, parked.parked as "parkedStreams", known.program,
+            known.created_at as "createdAt", known.switched_at as "switchedAt"
      from known
      cross join lateral (select case known.state when 'live' then $2 else $1 || '__v' || known.version end) checkpoint (name)
      left join event_sourcing.consumer on consumer.name = checkpoint.name
@@ -192,15 +185,10 @@ export const versionsOf = async (
     [projection.name, checkpointOf(projection)],
   );
   return rows.map((row) => ({
-    version: row.version,
-    state: row.state,
+    ...row,
     position: asPosition(row.position),
-    verifiedPosition: asPosition(row.verified_position),
+    verifiedPosition: asPosition(row.verifiedPosition),
     differences: row.differences === null ? null : Number(row.differences),
-    parkedStreams: row.parked,
-    program: row.program,
-    createdAt: row.created_at,
-    switchedAt: row.switched_at,
   }));
 };
 

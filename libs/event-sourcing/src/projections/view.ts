@@ -135,7 +135,7 @@ const writeRows = async (
     await client.query({
       name: `write ${table} ${columns.length}`,
       text: upsert(view, table, columns),
-      values: [asJson(rows.slice(from, from + ROWS_AT_ONCE))],
+      values: [JSON.stringify(rows.slice(from, from + ROWS_AT_ONCE))],
     });
   }
 };
@@ -157,15 +157,6 @@ const upsert = ({ key, external = [] }: View, table: string, columns: readonly s
   return `insert into ${table} (${columns.join(', ')})
           select ${columns.join(', ')} from json_populate_recordset(null::${table}, $1::json)
           on conflict (${key.join(', ')}) do ${whenKnown}`;
-};
-
-/** Postgres rejects a lone surrogate. Replacing it keeps one bad row from failing the whole statement. */
-const asJson = (rows: readonly Row[]): string => {
-  const json = JSON.stringify(rows);
-  if (!json.includes('\\ud')) return json;
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === 'string' ? Buffer.from(value).toString() : value,
-  );
 };
 
 /** Passes the keys as JSON; Postgres takes their types from the table. */
