@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { projectPath } from '#platform/project-path.js';
 import { Integrator, until, untilServed } from '../support/integrator.js';
 import { fixture, sharedStack, startReceiver } from '../support/index.js';
-import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
+import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/openapi.js';
 import { askForExamples, shownAnswer, unsharedMembers, type Ask } from './recorded-answers/examples.js';
 import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
 import { makeRequests, type Call, type Credential } from './recorded-answers/requests.js';

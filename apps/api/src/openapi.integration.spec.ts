@@ -7,8 +7,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { API_KEY_SCOPES, BEARER_SCOPES } from '#platform/auth/scopes.js';
 import { PROBLEMS } from '#platform/http/problem.js';
 import { projectPath } from '#platform/project-path.js';
-import { describedApi } from './described-api.js';
-import { openApiDocument } from './openapi.js';
+import { describedApi, openApiDocument } from './openapi.js';
 import { serveSite } from './serve-site.js';
 
 let app: NestExpressApplication;

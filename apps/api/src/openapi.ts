@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
+import { pino } from 'pino';
+import { loadConfig } from '#platform/config/load-config.js';
 import { describeApi } from '#platform/http/openapi/describe-api.js';
+import { projectPath } from '#platform/project-path.js';
 import { schemaComponents } from '#publishing/publishing-http.module.js';
 import { describeWebhooks } from '#webhooks/webhooks-http.module.js';
-import { readExamples, withExamples } from './recorded-examples.js';
+import { settings } from '../../service/src/settings.js';
+import { ApiModule } from './api.module.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
@@ -55,5 +61,45 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
     webhooks: describeWebhooks(),
     components: { ...builder.build().components, schemas: schemaComponents() },
   });
-  return withExamples(document, readExamples());
+  return withExamples(document);
+};
+
+/** Required settings; their stores are never used. */
+const NOWHERE = {
+  DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+  ENCRYPTION_KEYS: `none:${Buffer.alloc(32).toString('base64')}`,
+  DIGEST_KEY: Buffer.alloc(32).toString('base64'),
+};
+
+/** The API assembled but not started, so that its routes can be read. Close it afterwards. */
+export const describedApi = (): Promise<NestExpressApplication> =>
+  NestFactory.create<NestExpressApplication>(
+    ApiModule.forProcess(loadConfig(settings, NOWHERE), pino({ level: 'silent' })),
+    { logger: false, abortOnError: false },
+  );
+
+/** `RECORDED_ANSWERS=write npm run test:all -- test/e2e/recorded-answers` writes it. */
+export const EXAMPLES_FILE = projectPath('apps/api/examples/answers.json');
+
+/** By operation, as in `GET /api/v1/readings`: the body that a running service answered with. */
+export const readExamples = (): Readonly<Record<string, unknown>> =>
+  JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8')) as Readonly<Record<string, unknown>>;
+
+/** Gives each successful answer with a JSON body its example. */
+const withExamples = (document: OpenAPIObject): OpenAPIObject => {
+  const examples = readExamples();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of ['get', 'post', 'patch', 'delete'] as const) {
+      const operation = `${method.toUpperCase()} ${path}`;
+      for (const [status, answer] of Object.entries(item[method]?.responses ?? {})) {
+        if (!status.startsWith('2') || !answer || '$ref' in answer) continue;
+        for (const [mediaType, content] of Object.entries(answer.content ?? {})) {
+          if (!mediaType.endsWith('json')) continue;
+          content.examples = { recorded: { summary: 'As a service answered', value: examples[operation] } };
+        }
+      }
+    }
+  }
+  return document;
 };

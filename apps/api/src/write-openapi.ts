@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { projectPath } from '#platform/project-path.js';
-import { describedApi } from './described-api.js';
-import { openApiDocument } from './openapi.js';
+import { describedApi, openApiDocument } from './openapi.js';
 
 /** Writes the OpenAPI document of the current code to docs/openapi.json. A test compares the two. */
 const file = projectPath('docs/openapi.json');
