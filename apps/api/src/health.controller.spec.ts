@@ -140,15 +140,4 @@ describe('readiness', () => {
     expect(answer.body).toMatchObject({ checks: { postgres: true, tables: false, consumers: false } });
     expect(answer.body).toHaveProperty('causes', { tables: 'table_missing' });
   });
-
-  it('says why a store is not ready', async () => {
-    const { answer, response } = answering();
-    const full = new Error('The disk of the event store is full: appends are refused.');
-    const head = () => Promise.reject(new StoreUnavailable('not reachable', false, { cause: full }));
-    await controller({ head }).ready(response);
-    expect(answer).toMatchObject({
-      status: 503,
-      body: { checks: { eventStore: false, postgres: true }, causes: { eventStore: 'disk_full' } },
-    });
-  });
 });

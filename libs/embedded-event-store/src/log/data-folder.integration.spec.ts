@@ -61,26 +61,6 @@ describe('a data folder', () => {
     await expect(refused).rejects.toThrow(/position \d+.*checksum.*Restore a backup/);
   });
 
-  it('with older damage is served, and a read of a damaged record fails as data loss', async () => {
-    await served(async (client) => {
-      await client.appendToStream('note-1', note('precious-text'));
-      await client.appendToStream(
-        'note-2',
-        Array.from({ length: 1_100 }, () => note('later')),
-      );
-    });
-    damage('precious-text');
-    await served(async (client) => {
-      const read = async (stream: string): Promise<number> => {
-        let count = 0;
-        for await (const _ of client.readStream(stream)) count++;
-        return count;
-      };
-      await expect(read('note-1')).rejects.toMatchObject({ code: 15 });
-      expect(await read('note-2')).toBe(1_100);
-    });
-  });
-
   it('with a truncated data file is refused', async () => {
     await served((client) =>
       client.appendToStream('note-1', binaryEvent({ type: 'Blob', data: Buffer.alloc(500_000) })),

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { StoredEvent } from '../core/event.js';
+import { CHAIN_START, nextChain } from '../core/hash-chain.js';
 import { WrongExpectedRevision, StoreUnavailable } from '../store/errors.js';
 import { intercept, type EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
@@ -37,6 +40,20 @@ const countingAppends = () => {
     },
   });
   return { counted, sizes };
+};
+
+/** The store, and the revisions that are read from it. */
+const watchedReads = () => {
+  const read: bigint[] = [];
+  const watched = intercept(store, {
+    async *read(stream, options) {
+      for await (const event of store.read(stream, options)) {
+        read.push(event.revision);
+        yield event;
+      }
+    },
+  });
+  return { watched, read };
 };
 
 describe('CommandExecutor', () => {
@@ -143,6 +160,33 @@ describe('CommandExecutor', () => {
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'rejected']);
   });
 
+  it('neither rejects nor ignores a command on a state that a rival’s events have passed', async () => {
+    const [here, elsewhere] = [
+      executorOn(store, { cachedStreams: 10 }),
+      executorOn(store, { cachedStreams: 10 }),
+    ] as const;
+    await add(here, 1, 'a');
+    await add(elsewhere, -1, 'b');
+    await add(here, 1, 'c');
+    expect((await add(elsewhere, -1, 'd')).kind).toBe('accepted');
+    expect((await add(here, -1, 'e')).kind).toBe('rejected');
+    expect((await add(here, 1, 'd')).kind).toBe('ignored');
+  });
+
+  it('folds the stream again when the store was restored from a copy that is older than the state', async () => {
+    let current = store;
+    const moved = intercept(store, {
+      append: (...asked) => current.append(...asked),
+      read: (...asked) => current.read(...asked),
+    });
+    const executor = executorOn(moved, { cachedStreams: 10 });
+    for (const ref of ['a', 'b', 'c']) await add(executor, 1, ref);
+    current = new InMemoryEventStore();
+    await add(executorOn(current), 1, 'a');
+    expect((await add(executor, -2, 'd')).kind).toBe('rejected');
+    expect((await add(executor, 1, 'b')).kind).toBe('accepted');
+  });
+
   describe('when a decision fails', () => {
     it('fails only its own caller', async () => {
       const executor = executorOn(store);
@@ -214,5 +258,161 @@ describe('CommandExecutor', () => {
       });
       expect(appends).toBe(3);
     });
+  });
+});
+
+describe('a fresh stream', () => {
+  const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
+    executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });
+
+  it('that already exists is read, and decided on again', async () => {
+    await add(executorOn(store), 1, 'a');
+    expect(await fresh(executorOn(store), 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
+    expect((await fresh(executorOn(store), 'a', '2026-02-02T00:00:00.000Z')).kind).toBe('ignored');
+    expect(refsInLog()).toEqual(['a', 'b']);
+  });
+
+  it('recognises the same events as already written', async () => {
+    await fresh(executorOn(store), 'a');
+    expect(await fresh(executorOn(store), 'a')).toMatchObject({
+      kind: 'accepted',
+      events: [{ revision: 0n }],
+    });
+    expect(refsInLog()).toEqual(['a']);
+  });
+});
+
+describe('with a checkpoint event', () => {
+  it('loads backwards to it and no further', async () => {
+    const writer = executorOn(store);
+    await add(writer, 5, 'a');
+    await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+    await add(writer, 2, 'b');
+    const { watched, read } = watchedReads();
+    const executor = executorOn(watched, { checkpoint: { type: 'Carried' } });
+    expect(await executor.load('1')).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 2n });
+    expect(read).toEqual([2n, 1n]);
+    expect(await add(executor, 1, 'c')).toMatchObject({ kind: 'accepted', events: [{ revision: 3n }] });
+  });
+
+  describe('that is in parts', () => {
+    /** The checkpoint has two parts, and says how their refs begin. */
+    const checkpoint = {
+      type: 'Carried',
+      parts: {
+        type: 'Added',
+        countOf: () => 2,
+        areThose: (event: TallyEvent, { refs }: Tally) =>
+          event.type !== 'Carried' || (refs.length === 2 && refs.every((ref) => ref.startsWith('part'))),
+      },
+    };
+
+    it('loads backwards to its first part and no further', async () => {
+      const writer = executorOn(store);
+      for (const ref of ['old', 'part1', 'part2']) await add(writer, 1, ref);
+      await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+      const { watched, read } = watchedReads();
+      const loaded = await executorOn(watched, { checkpoint }).load('1');
+      expect(loaded.state.refs).toEqual(['old', 'part1', 'part2']);
+      expect(read).toEqual([3n, 2n, 1n]);
+    });
+
+    it('passes over an event that is set aside between them', async () => {
+      const writer = executorOn(store);
+      for (const ref of ['part1', 'odd', 'part2']) await add(writer, 1, ref);
+      await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+      const setAside = { consumers: null, by: '', reason: '', at: '' };
+      Object.assign(store.log[1]!, { setAside });
+      const loaded = await executorOn(store, { checkpoint }).load('1');
+      expect(loaded.revision).toBe(3n);
+    });
+
+    it('is not loaded without its parts: the stream has to be looked at', async () => {
+      const writer = executorOn(store);
+      await add(writer, 1, 'part2');
+      await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+      await expect(executorOn(store, { checkpoint }).load('1')).rejects.toThrow(
+        /^tally-1@1 \(Carried\): the events before it are not the parts/,
+      );
+    });
+  });
+
+  it('loads the whole stream without one', async () => {
+    await add(executorOn(store), 5, 'a');
+    await add(executorOn(store), 2, 'b');
+    const loaded = await executorOn(store, { checkpoint: { type: 'Carried' } }).load('1');
+    expect(loaded).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 1n });
+  });
+});
+
+/** Computed only from stored events, as by an auditor. */
+const expectedChain = (log: readonly StoredEvent[]): string[] => {
+  let chain = CHAIN_START;
+  return log.map(({ stream, revision, id, type, data, metadata: { schemaVersion, occurredAt } }) => {
+    const facts = { stream, revision: String(revision), eventId: id, type, schemaVersion, occurredAt, data };
+    return (chain = nextChain(chain, facts));
+  });
+};
+const recordedChain = (log: readonly StoredEvent[]) => log.map(({ metadata }) => metadata.chain);
+
+const chained = (events: EventStore, options: ExecutorOptions<TallyEvent, Tally> = {}) =>
+  executorOn(events, { chained: true, ...options });
+
+describe('a chained stream', () => {
+  it('verifies over any history of any writers', async () => {
+    const command: fc.Arbitrary<TallyCommand> = fc.oneof(
+      fc.record({
+        type: fc.constant('add' as const),
+        by: fc.integer({ min: -5, max: 9 }),
+        ref: fc.string({ maxLength: 2 }),
+      }),
+      fc.record({
+        type: fc.constant('addEach' as const),
+        // 0.5 does not match the schema, so the decision fails half-way.
+        amounts: fc.array(fc.oneof(fc.nat(9), fc.constant(0.5)), { maxLength: 4 }),
+        ref: fc.string({ maxLength: 2 }),
+      }),
+      fc.constant({ type: 'carry' as const }),
+    );
+    const step = fc.record({
+      command,
+      writer: fc.nat(2),
+      waits: fc.boolean(),
+      at: fc.date({ noInvalidDate: true }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120 }), async (steps) => {
+        store = new InMemoryEventStore();
+        const writers = [
+          chained(store, { cachedStreams: 10, batchSize: 4 }),
+          chained(store, { cachedStreams: 10, checkpoint: { type: 'Carried' } }),
+          chained(store, { checkpoint: { type: 'Carried' } }),
+        ];
+        const running: Promise<unknown>[] = [];
+        for (const [index, one] of steps.entries()) {
+          const at = new Date(Math.abs(one.at.getTime()) % 4e12).toISOString();
+          running.push(
+            writers[one.writer]!.execute('1', one.command, contextOf(`i${index}`, at)).catch(() => undefined),
+          );
+          if (one.waits) await Promise.all(running);
+        }
+        await Promise.all(running);
+        expect(recordedChain(store.log)).toEqual(expectedChain(store.log));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('verifies when two processes execute the same intent concurrently, each with its own clock', async () => {
+    const writers = [chained(store, { cachedStreams: 10 }), chained(store, { cachedStreams: 10 })] as const;
+    for (const ref of ['a', 'b', 'c']) {
+      await Promise.all(
+        writers.map((writer, index) =>
+          writer.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, `2026-01-01T00:00:00.00${index}Z`)),
+        ),
+      );
+    }
+    expect(store.log).toHaveLength(3);
+    expect(recordedChain(store.log)).toEqual(expectedChain(store.log));
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { categoryOf } from '../core/stream-name.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
+import { StoreDamaged } from '../store/errors.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
 import { sql } from './statement.js';
@@ -13,6 +14,7 @@ import {
 } from './testing/consumers-under-test.js';
 import { askForRetry, parkedStreams } from './parked-streams.js';
 
+const sqlState = (code: string) => Object.assign(new Error('no'), { severity: 'ERROR', code });
 const consumers = consumersUnderTest();
 const { start, eventually, append, checkpoint, caughtUp, totals, appliedIds, logIds } = consumers;
 
@@ -136,16 +138,18 @@ describe('an event that cannot be handled', () => {
   });
 
   it.each([
-    ['a table is missing', '42P01', 'running'],
-    ['a function is missing', '42883', 'halted'],
-    ['the database is away', '57P01', 'running'],
-    ['a statement took too long', '57014', 'running'],
-  ])('parks nothing when %s', async (_, code, status) => {
+    ['a table is missing', sqlState('42P01'), 'running'],
+    ['a function is missing', sqlState('42883'), 'halted'],
+    ['the database is away', sqlState('57P01'), 'running'],
+    ['a statement took too long', sqlState('57014'), 'running'],
+    ['the event store is damaged', new StoreDamaged('record 7 is damaged'), 'halted'],
+    ['a right was withdrawn', Object.assign(new Error('Access Denied'), { type: 'access-denied' }), 'halted'],
+  ])('parks nothing when %s', async (_, error, status) => {
     const state = { mended: false };
     const failing: Consumer = {
       ...recording,
       dispatch: async () => {
-        if (!state.mended) throw Object.assign(new Error('no'), { severity: 'ERROR', code });
+        if (!state.mended) throw error;
       },
     };
     await append('a', 'b');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { command, processConsumer, statement, defineProcess } from '../processes/process.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
+import { streamId } from '../core/stream-name.js';
 import { intercept, type EventStore } from '../store/event-store.js';
 import { tallyEvents } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
@@ -33,25 +34,31 @@ describe('a checkpoint beyond the end of the log', () => {
 });
 
 describe('a consumer', () => {
-  it('applies history, then what is appended, and records how far it came', async () => {
+  it('applies history, then what is appended, and resumes from its checkpoint', async () => {
     await append('a', 'b', 'a');
-    start(summing());
+    const first = start(summing());
     await caughtUp('tally.total.v1');
     await append('b', 'b');
     await caughtUp('tally.total.v1');
-    expect(await totals()).toEqual({ a: 2, b: 3 });
-    expect(await checkpoint('tally.total.v1')).toEqual({ position: '500', status: 'running', error: null });
-  });
-
-  it('resumes from its checkpoint', async () => {
-    await append('a', 'b');
-    const first = start(recording);
-    await caughtUp(recording.name);
     await first.stop();
     await append('c');
-    start(recording);
+    start(summing());
+    await caughtUp('tally.total.v1');
+    expect(await totals()).toEqual({ a: 2, b: 3, c: 1 });
+    expect(await checkpoint('tally.total.v1')).toEqual({ position: '600', status: 'running', error: null });
+  });
+
+  it('passes over events that it does not follow, also after a restart', async () => {
+    const shortIds: Consumer = { ...recording, follows: ({ stream }) => streamId(stream).length === 1 };
+    await append('long', 'a', 'long');
+    const first = start(shortIds);
     await caughtUp(recording.name);
-    expect(await appliedIds()).toEqual(logIds());
+    await append('longer');
+    await first.stop();
+    await append('b');
+    start(shortIds);
+    await caughtUp(recording.name);
+    expect(await appliedIds()).toEqual([1, 4].map((place) => logIds()[place]));
   });
 
   it('that was born now does not fire the effects of history', async () => {

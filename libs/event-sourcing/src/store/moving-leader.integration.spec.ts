@@ -109,14 +109,6 @@ describe('a process whose address names three nodes', () => {
     await goesOnAt(cluster.nodes[2]!);
   });
 
-  it('leaves a leader whose connections are refused', async () => {
-    const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
-    first.network.refuse(true);
-    first.network.cut();
-    cluster.lead(second);
-    await goesOnAt(second);
-  });
-
   it('leaves a frozen leader, also while the others still name it', async () => {
     const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
     first.network.hold('all');

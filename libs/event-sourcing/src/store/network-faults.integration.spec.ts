@@ -81,7 +81,6 @@ interface Fault {
 const nothing = (): void => undefined;
 
 const FAULTS: readonly Fault[] = [
-  { fault: 'resets the connection', inflict: () => network.cut(), bites: 0, mend: nothing },
   {
     fault: 'resets every connection for a time',
     inflict: () => {
@@ -90,12 +89,6 @@ const FAULTS: readonly Fault[] = [
     },
     bites: 6,
     mend: () => network.refuse(false),
-  },
-  {
-    fault: 'delivers late, but in time',
-    inflict: () => network.delay(60),
-    bites: 0,
-    mend: nothing,
   },
   {
     fault: 'delivers too late for a time',

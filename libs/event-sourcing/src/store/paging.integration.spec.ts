@@ -1,30 +1,16 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { addedToAppend } from '../testing/tally.js';
 import { collect, type EventStore, type ReadOptions } from './event-store.js';
-import { openEventStore, type EventStoreDb } from './eventstoredb.js';
+import { newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 /** Enough events for several pages of the largest size. */
 const MANY = 700;
 
-let dataDir: string;
-let server: EmbeddedEventStore;
-let store: EventStoreDb;
-let client: EventStoreDBClient;
+const port = storeUnderTest();
 let long: string;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'paging-'));
-  server = await startEmbeddedEventStore({ dataDir });
-  const { connectionString } = server;
-  store = await openEventStore({ connectionString, appendTimeoutMs: 20_000, readTimeoutMs: 20_000 });
-  client = EventStoreDBClient.connectionString(connectionString);
   long = await streamOf(MANY);
 });
 
@@ -32,24 +18,15 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-afterAll(async () => {
-  await client.dispose();
-  await store.close();
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-const newEvents = (count: number) =>
-  Array.from({ length: count }, (_, index) => addedToAppend(randomUUID(), `r${index}`));
 const streamOf = async (length: number): Promise<string> => {
-  const stream = `tally-${randomUUID()}`;
-  await store.append(stream, 'no_stream', newEvents(length));
+  const stream = newStream();
+  await port.store.append(stream, 'no_stream', newEvents(length));
   return stream;
 };
 const revisions = async (stream: string, options?: ReadOptions): Promise<number[]> =>
-  (await collect(store.read(stream, options))).map(({ revision }) => Number(revision));
+  (await collect(port.store.read(stream, options))).map(({ revision }) => Number(revision));
 const positions = async (options?: Parameters<EventStore['readAll']>[0]): Promise<bigint[]> =>
-  (await collect(store.readAll(options))).map(({ position }) => position);
+  (await collect(port.store.readAll(options))).map(({ position }) => position);
 /** `first` to `last`, both inclusive, ascending or descending. */
 const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.abs(last - first) + 1 }, (_, n) => (first < last ? first + n : first - n));
@@ -81,9 +58,11 @@ describe('a stream of several pages', () => {
     const stream = await streamOf(400);
     const seen: number[] = [];
     const reading = async (): Promise<void> => {
-      for await (const { revision } of store.read(stream)) {
+      for await (const { revision } of port.store.read(stream)) {
         seen.push(Number(revision));
-        if (seen.length === 10) await client.setStreamMetadata(stream, { truncateBefore: 350 });
+        const [event] = newEvents(1);
+        const limit = { ...event!, type: '$metadata', data: { $tb: 350 } };
+        if (seen.length === 10) await port.store.append(`$$${stream}`, 'no_stream', [limit]);
       }
     };
     await expect(reading()).rejects.toThrow(CorruptEvent);
@@ -107,9 +86,9 @@ describe('a log of several pages', () => {
   });
 
   it('is read across pages of system events', async () => {
-    const [before] = [await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1))];
-    await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(300));
-    const after = await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
+    const [before] = [await port.store.append(newStream(), 'no_stream', newEvents(1))];
+    await port.store.append(newStream('$spec'), 'no_stream', newEvents(300));
+    const after = await port.store.append(newStream(), 'no_stream', newEvents(1));
     for (const limit of [1, 300, Infinity]) {
       expect(await positions({ after: before.position, limit })).toEqual([after.position]);
     }
@@ -119,9 +98,9 @@ describe('a log of several pages', () => {
   });
 
   it('is read past thousands of system events in few calls, however few events are requested', async () => {
-    const before = await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
+    const before = await port.store.append(newStream(), 'no_stream', newEvents(1));
     for (let written = 0; written < 3_000; written += 1_000)
-      await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(1_000));
+      await port.store.append(newStream('$spec'), 'no_stream', newEvents(1_000));
     const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
     expect(await positions({ direction: 'backwards', limit: 1 })).toEqual([before.position]);
     expect(calls.mock.calls.length).toBeLessThanOrEqual(20);

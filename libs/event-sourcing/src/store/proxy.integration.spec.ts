@@ -1,30 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedEventStore, type EmbeddedEventStore } from '#embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
 import { openEventStore } from './eventstoredb.js';
+import { storeUnderTest } from './testing/store-under-test.js';
 
 const VARIABLES = ['http_proxy', 'https_proxy', 'grpc_proxy', 'no_grpc_proxy', 'no_proxy'];
 
-let dataDir: string;
-let server: EmbeddedEventStore;
+const port = storeUnderTest();
 let proxy: Server;
 const asked: (string | undefined)[] = [];
 const environment = { ...process.env };
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proxy-'));
-  server = await startEmbeddedEventStore({ dataDir });
   proxy = createServer();
   proxy.on('connect', ({ url }, near) => {
     asked.push(url);
-    const far = connect(server.port, '127.0.0.1', () => {
+    const far = connect(Number(new URL(port.connectionString).port), '127.0.0.1', () => {
       near.write('HTTP/1.1 200 Connected\r\n\r\n');
       near.pipe(far).pipe(near);
     });
@@ -34,11 +28,7 @@ beforeAll(async () => {
   await once(proxy, 'listening');
 });
 
-afterAll(async () => {
-  proxy.close();
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterAll(() => void proxy.close());
 
 beforeEach(() => {
   asked.length = 0;
@@ -53,7 +43,7 @@ afterEach(() => {
 });
 
 const use = async (scheme: string): Promise<void> => {
-  const connectionString = server.connectionString.replace(/^esdb/, scheme);
+  const connectionString = port.connectionString.replace(/^esdb/, scheme);
   const options = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
   const store = await openEventStore({ connectionString, ...options });
   try {

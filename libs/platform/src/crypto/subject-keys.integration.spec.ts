@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { openPool } from '../postgres/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { KeyRing } from './key-ring.js';
 import { countByKey, rewrap } from './rewrapping.js';
 import { SealBroken } from './sealing.js';
@@ -13,20 +10,8 @@ import { KeyNotHeld, KeysUnavailable } from './wrapping-keys.js';
 const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 const SECRET = Buffer.from('1815-12-10');
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
-let keys: SubjectKeys;
-
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'keys spec', onError: () => undefined });
-  keys = new SubjectKeys(pool, RING);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
+const pool = testPool();
+const keys = new SubjectKeys(pool, RING);
 
 describe('SubjectKeys', () => {
   it('make one key per subject, even when requested often and concurrently', async () => {

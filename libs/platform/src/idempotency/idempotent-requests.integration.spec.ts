@@ -1,24 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { IdempotentRequests, type Claim, type RequestIdentity } from './idempotent-requests.js';
 
-let database: StartedPostgres;
-let pool: pg.Pool;
-let requests: IdempotentRequests;
-
-beforeAll(async () => {
-  database = await freshDatabase();
-  pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
-  requests = new IdempotentRequests(pool);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.stop();
-});
+const pool = testPool();
+const requests = new IdempotentRequests(pool);
 
 const newRequest = (): RequestIdentity => ({
   workspaceId: 'ws_1',

@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runSteps, type Statement } from '#event-sourcing/projections/statement.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { openPool, transaction } from '../postgres/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
+import { transaction } from '../postgres/pool.js';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
 import type { TrustedTime } from '../time/trusted-time.js';
@@ -18,20 +17,9 @@ const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: 
 const PART = jobKind('part', GREET.payload);
 type Greet = z.infer<typeof GREET.payload>;
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
+const pool = testPool();
 let stops: (() => Promise<void>)[] = [];
 const silent = pino({ level: 'silent' });
-
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'jobs spec', onError: () => undefined });
-});
-
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
 
 beforeEach(() => pool.query('delete from graphile_worker._private_jobs'));
 

@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import type { RatePolicy } from './policies.js';
 import { RateLimiter } from './rate-limiter.js';
 
-let database: StartedPostgres;
-let pool: pg.Pool;
-let limiter: RateLimiter;
-
-beforeAll(async () => {
-  database = await freshDatabase();
-  pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
-  limiter = new RateLimiter(pool);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.stop();
-});
+const pool = testPool();
+const limiter = new RateLimiter(pool);
 
 const slow: RatePolicy = { name: 'create', perMinute: 1, burst: 20 };
 const subject = (): string => randomUUID();

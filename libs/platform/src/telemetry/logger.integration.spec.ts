@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { createLogger } from './logger.js';
 
 const CANARY = 'Zugvogelsson';
-let database: StartedPostgres;
-let pool: pg.Pool;
-beforeAll(async () => {
-  database = await freshDatabase();
-  pool = new pg.Pool({ connectionString: database.databaseUrl, max: 1 });
-});
-afterAll(async () => {
-  await pool.end();
-  await database.stop();
-});
+const pool = testPool();
 
 /** The line of the log about an error. */
 const lineOf = (err: unknown): string => {

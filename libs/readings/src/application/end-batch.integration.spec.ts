@@ -4,7 +4,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { addJob } from '#platform/jobs/job.js';
-import { testPool } from '../../test/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { contextAt, insertReading, requestReading } from '../../test/readings.js';
 import { BatchQuery, batchReadingId, FindOpenBatchesHandler } from '../read-models/batch.query.js';
 import { createBatchExecutor, createReadingExecutor } from '../executors.js';

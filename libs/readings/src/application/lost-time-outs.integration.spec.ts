@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { addJob } from '#platform/jobs/job.js';
 import { rescueOverdue, type OverdueJobs } from '#platform/jobs/rescue.js';
-import { testPool } from '../../test/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import {
   readingJobAgain,
   readingJobKey,

@@ -4,7 +4,7 @@ import type { QueryBus } from '@nestjs/cqrs';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import { testPool } from '../../test/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { contextAt, requestReading } from '../../test/readings.js';
 import type { GetOpenHolds } from '../contracts/ports.js';
 import { reservationIdAt } from './request-reading.js';

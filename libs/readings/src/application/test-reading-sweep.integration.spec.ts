@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import { ClockUntrusted, instant } from '#event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { testPool } from '../../test/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { insertReading, requestReading } from '../../test/readings.js';
 import type { EraseReading } from '../contracts/commands.js';
 import { LookAtTestReadings } from '../contracts/queries.js';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { testPool } from '../../test/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';

@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import type pg from 'pg';
+import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
+import { testPool } from '../../../../../test/support/test-pool.js';
 import { streamId } from '../../core/stream-name.js';
 import { InMemoryEventStore } from '../../testing/in-memory-event-store.js';
 import { addedToAppend, tallyEvents, totalView } from '../../testing/tally.js';
@@ -33,26 +30,14 @@ interface LogLine {
  * and ends with all its consumers stopped. The members are available only within tests.
  */
 export const consumersUnderTest = () => {
-  let postgres: StartedPostgres;
-  let pool: pg.Pool;
+  const pool = testPool();
   let store: InMemoryEventStore;
   let running: RunningConsumer[] = [];
   let logged: LogLine[] = [];
 
   beforeAll(async () => {
-    postgres = await freshDatabase();
-    pool = openPool(postgres.databaseUrl, {
-      size: 8,
-      applicationName: 'runner spec',
-      onError: () => undefined,
-    });
     await pool.query(`create table total (stream text primary key, sum integer not null, revision numeric not null);
       create table applied (nr serial primary key, event_id text not null)`);
-  });
-
-  afterAll(async () => {
-    await pool.end();
-    await postgres.stop();
   });
 
   beforeEach(() => {
@@ -69,7 +54,7 @@ export const consumersUnderTest = () => {
   const start = (consumer: Consumer, changes: Partial<RunnerOptions> = {}): RunningConsumer => {
     const abort = new AbortController();
     const note = (level: string) => (details: object, message: string) =>
-      void logged.push({ level, message, reason: (details as { reason?: unknown }).reason });
+      void logged.push({ reason: undefined, ...details, level, message });
     const options = {
       store,
       pool,
@@ -136,9 +121,7 @@ export const consumersUnderTest = () => {
     get store() {
       return store;
     },
-    get pool() {
-      return pool;
-    },
+    pool,
     /** What the runners logged in this case. */
     get logged() {
       return logged;

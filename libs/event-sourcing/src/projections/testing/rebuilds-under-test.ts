@@ -1,9 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
+import { testPool } from '../../../../../test/support/test-pool.js';
 import { holdCheckpoint, transaction } from '../checkpoint.js';
 import { defineProjection, projectionConsumer, type Projection } from '../projection.js';
 import { runConsumer } from '../runner.js';
@@ -40,23 +38,15 @@ const quiet = { warn: () => undefined, error: () => undefined };
  * with empty tables and an empty log. The members are available only within tests.
  */
 export const rebuildsUnderTest = () => {
-  let postgres: StartedPostgres;
-  let pool: pg.Pool;
+  const pool = testPool();
   let store: InMemoryEventStore;
   let workshop: Workshop;
   let appended = 0;
   let stopLive: (() => Promise<void>) | null = null;
 
   beforeAll(async () => {
-    postgres = await freshDatabase();
-    pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'rebuild', onError: () => undefined });
     await pool.query(`create table effect (id text not null);
       create table flagged (stream text primary key, sum integer not null, revision numeric not null, flag boolean not null)`);
-  });
-
-  afterAll(async () => {
-    await pool.end();
-    await postgres.stop();
   });
 
   beforeEach(async () => {
@@ -142,9 +132,7 @@ export const rebuildsUnderTest = () => {
     (await versionsOf(pool, totals)).map(({ version, state }) => `${version} ${state}`);
 
   return {
-    get pool() {
-      return pool;
-    },
+    pool,
     get store() {
       return store;
     },

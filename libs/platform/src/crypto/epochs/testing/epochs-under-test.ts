@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type pg from 'pg';
-import { freshDatabase } from '../../../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../../../test/support/start-postgres.js';
-import { openPool } from '../../../postgres/pool.js';
+import { testPool } from '../../../../../../test/support/test-pool.js';
 import { AGREEING } from '../../../time/testing/clocks-under-test.js';
 import { KeyRing } from '../../key-ring.js';
 import { countByKey } from '../../rewrapping.js';
@@ -23,27 +20,13 @@ export const never = new AbortController().signal;
 
 /** Keys of epochs in a folder and a PostgreSQL of their own, empty in every case. Members are available only within tests. */
 export const epochsUnderTest = () => {
-  let postgres: StartedPostgres;
-  let pool: pg.Pool;
-  let rows: EpochRows;
+  const pool = testPool();
+  const rows = new EpochRows(pool);
   let parent: string;
   let folder: string;
 
-  beforeAll(async () => {
-    postgres = await freshDatabase();
-    pool = openPool(postgres.databaseUrl, {
-      size: 8,
-      applicationName: 'epochs spec',
-      onError: () => undefined,
-    });
-    rows = new EpochRows(pool);
-    parent = mkdtempSync(join(tmpdir(), 'epochs-'));
-  });
-  afterAll(async () => {
-    await pool.end();
-    await postgres.stop();
-    rmSync(parent, { recursive: true });
-  });
+  beforeAll(() => void (parent = mkdtempSync(join(tmpdir(), 'epochs-'))));
+  afterAll(() => rmSync(parent, { recursive: true }));
   beforeEach(async () => {
     await pool.query('truncate platform.subject_key, platform.key_epoch');
     folder = join(parent, randomUUID());
@@ -81,12 +64,8 @@ export const epochsUnderTest = () => {
   const wrappedBy = async () => Object.fromEntries(await countByKey(pool, SUBJECT_KEY_COLUMN));
 
   return {
-    get pool() {
-      return pool;
-    },
-    get rows() {
-      return rows;
-    },
+    pool,
+    rows,
     /** The parent of the folders. */
     get parent() {
       return parent;

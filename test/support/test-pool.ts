@@ -1,12 +1,13 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import { freshDatabase } from '../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../test/support/start-postgres.js';
+import { freshDatabase } from './fresh-database.js';
+import type { StartedPostgres } from './start-postgres.js';
 
 /** For the specs of one file: connections to a database of their own, with every module's schema. */
 export const testPool = (as: 'databaseUrl' | 'applicationUrl' = 'databaseUrl'): pg.Pool => {
-  const pool = new pg.Pool({ max: 4 });
+  const pool = new pg.Pool({ max: 10 });
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   let postgres: StartedPostgres;
   beforeAll(async () => {
     postgres = await freshDatabase();
