@@ -4,14 +4,13 @@ import { systemClock } from '#event-sourcing/core/clock.js';
 import { BillingWorkerModule } from '#billing/billing-worker.module.js';
 import { loadConfig } from '#platform/config/load-config.js';
 import { projectPath } from '#platform/project-path.js';
-import { expendableTables } from '#platform/postgres/operational-tables.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
 import { WebhooksWorkerModule } from '#webhooks/webhooks-worker.module.js';
 import { WorkspacesWorkerModule } from '#workspaces/workspaces.module.js';
-import { JOBS, MODULES, OPERATIONAL_TABLES } from '../../apps/service/src/modules.js';
+import { JOBS, MODULES } from '../../apps/service/src/modules.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { settings } from '../../apps/service/src/settings.js';
 
@@ -77,21 +76,6 @@ describe('the manifests', () => {
   it('name every projection, and no other', () => {
     const named = MODULES.flatMap(({ projections }) => Object.keys(projections));
     expect(named.toSorted()).toEqual(PROJECTIONS.map(({ name }) => name).toSorted());
-  });
-
-  it('call only operational tables expendable, and none whose loss would lose persons, money or deliveries', () => {
-    const expendable = Object.keys(expendableTables(MODULES));
-    expect(expendable.filter((table) => !(table in OPERATIONAL_TABLES))).toEqual([]);
-    const precious = [
-      'subject_key',
-      'key_epoch',
-      'consumer',
-      'artifact',
-      'secret',
-      'delivery',
-      'public_event',
-    ];
-    expect(expendable.filter((table) => precious.includes(table.split('.')[1]!))).toEqual([]);
   });
 
   it('name each consumer and job once', () => {

@@ -5,12 +5,6 @@ import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { fixture, RECEIVER_SETTINGS, startStack } from '../support/index.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 
-interface Restored {
-  readonly code: number;
-  readonly complete: boolean;
-  readonly tables: readonly { table: string; found: string; action: string }[];
-}
-
 const stack = fixture(() => startStack({ env: RECEIVER_SETTINGS }));
 const customer = fixture(() => Integrator.open(stack, 100_000));
 const tables = PROJECTIONS.flatMap(({ views }) => views.map(({ table }) => table));
@@ -98,91 +92,29 @@ describe('read models', () => {
 describe('tables that were lost', () => {
   const notReady = () => until(async () => (await stack.ready()).status === 503, 'the service is not ready');
   const failures = async () => (await stack.doctor()).filter(({ level }) => level === 'failure');
-  const restore = (...args: string[]) => stack.report<Restored>(['projections', 'restore', ...args]);
-  /** Runs the command that the only finding names. */
-  const followAdvice = async (): Promise<Restored> => {
-    const [finding, ...others] = await failures();
-    expect([finding?.cause, others]).toEqual(['table_missing', []]);
-    const [, args = ''] = /^ops projections restore ([^;]+)/.exec(finding!.advice) ?? [];
-    return restore(...args.trim().split(' '));
-  };
   const healthy = () =>
     until(
       async () => (await stack.ready()).status === 200 && (await failures()).length === 0,
       'the service is ready and ops doctor is clean',
     );
 
-  it('with every read model come back by the command of ops doctor, and nothing was missed meanwhile', async () => {
-    const [before, pids] = [await readModels(), stack.pids()];
-    // A schema without operational tables goes as a whole.
-    const others = tables.filter((table) => !table.startsWith('readings.'));
-    await stack.query(`drop schema readings cascade; drop table ${others.join(', ')}`);
-    await notReady();
-    expect((await stack.ready()).body).toMatchObject({
-      checks: { postgres: true, tables: false },
-      causes: { tables: 'table_missing' },
-    });
-    // An event that nobody can project now.
-    await stack.ops(['workspace', 'create', '--name', 'Meanwhile']);
-    const shown = await restore('--all', '--dry-run');
-    expect(shown).toMatchObject({ code: 1, complete: false });
-    const missing = shown.tables.filter(({ found }) => found === 'missing').map(({ table }) => table);
-    expect(missing.toSorted()).toEqual(tables.toSorted());
-    expect(await followAdvice()).toMatchObject({ code: 0, complete: true });
-
-    await healthy();
-    expect(await restore('--all', '--dry-run')).toMatchObject({ code: 0, complete: true });
-    await settled();
-    const after = await readModels();
-    for (const table of tables)
-      expect([table, after[table]]).toEqual([table, expect.arrayContaining([...before[table]!])]);
-    expect((await customer.call('GET', `/api/v1/readings/${readings[1]}`)).status).toBe(200);
-    // No process died while they were missing.
-    expect(stack.pids()).toEqual(pids);
-  });
-
-  it('with the API keys make the service not ready, and come back by the command of ops doctor', async () => {
-    const before = await readModels();
-    await stack.query('truncate workspaces.api_key');
-    await notReady();
-    expect((await stack.ready()).body.causes).toEqual({ tables: 'table_missing' });
-    expect(await failures()).toMatchObject([
-      { message: 'empty, although the log has rows for them: workspaces.api_key' },
-    ]);
-    expect(await followAdvice()).toMatchObject({ code: 0 });
-    await healthy();
-    expect(await readModels()).toEqual(before);
-    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
-  });
-
-  it('that are operational are made without rows only on request, where that is possible', async () => {
-    await stack.query(
-      'drop table platform.rate_bucket, webhooks.attempt; drop schema graphile_worker cascade',
-    );
-    // A worker that starts without the queue waits for it.
-    const { worker } = stack.pids();
-    process.kill(worker, 'SIGKILL');
-    await until(() => stack.pids().worker !== worker, 'the worker was started again');
-    const { worker: started } = stack.pids();
-    expect(await restore('--all')).toMatchObject({ code: 1, complete: false });
-    expect(await followAdvice()).toMatchObject({ code: 0, complete: true });
-    await healthy();
-    await customer.published();
-    expect(stack.pids().worker).toBe(started);
-  });
-
-  it.each(['platform.subject_key', 'event_sourcing.consumer'])(
-    'such as %s only come back from a backup',
+  it.each(['readings.reading', 'platform.subject_key'])(
+    'such as %s make the service not ready, which lasts until they are back, and end no process',
     async (table) => {
+      const pids = stack.pids();
       const [schema, name = ''] = table.split('.');
       await stack.query(`alter table ${table} rename to lost_table`);
-      const { code, stdout, stderr } = await refusal('restore', '--all', '--make-empty');
+      await notReady();
+      expect((await stack.ready()).body).toMatchObject({
+        checks: { postgres: true, tables: false },
+        causes: { tables: 'table_missing' },
+      });
       const found = await failures();
       await stack.query(`alter table ${schema}.lost_table rename to ${name}`);
-      expect([code, `${stdout}${stderr}`]).toEqual([1, expect.stringMatching(/only a backup/)]);
-      const advice = expect.stringContaining('ops restore');
+      const advice = expect.stringContaining('Lost tables');
       expect(found).toMatchObject([{ cause: 'table_missing', message: `missing: ${table}`, advice }]);
       await healthy();
+      expect(stack.pids()).toEqual(pids);
     },
   );
 

@@ -32,7 +32,7 @@ import {
   type ReadinessCause,
 } from './health.schemas.js';
 import type { Config } from '../../service/src/settings.js';
-import { tablesThatStopRequests } from '../../service/src/tables.js';
+import { findMissingTables } from '../../service/src/tables.js';
 
 const CHECK_WITHIN_MS = 2_000;
 /** Readiness is evaluated at most this often, because anyone may call it. */
@@ -112,10 +112,8 @@ export class HealthController {
     };
   }
 
-  /** A missing or truncated table that no request can do without, such as that of API keys. */
   private async tablesAreThere(): Promise<void> {
-    const lost = await tablesThatStopRequests(this.pool, this.store);
-    if (lost.length > 0) throw new NotReady('table_missing');
+    if ((await findMissingTables(this.pool)).length > 0) throw new NotReady('table_missing');
   }
 
   /** One cause, one check: a store that does not answer is reported as such. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Progress } from '#billing/contracts/index.js';
-import type { RebuildProgress } from '#event-sourcing/projections/rebuild.js';
 import { printable, printableLines } from '#platform/text/printable.js';
 
 /** A command that cannot do its work. Its message is one clear line for the operator; the exit code is 1. */
@@ -107,15 +106,3 @@ export const withProgress = async <T>(
     bar.stop();
   }
 };
-
-/** Steps of the bar of a rebuild. */
-const PARTS = 1_000;
-
-/** {@link withProgress} of a rebuild. */
-export const withRebuildProgress = <T>(
-  label: string,
-  work: (report: { readonly onProgress?: RebuildProgress }) => Promise<T>,
-): Promise<T> =>
-  withProgress(label, (progress) =>
-    work(progress ? { onProgress: ({ fraction }) => progress(Math.floor(fraction * PARTS), PARTS) } : {}),
-  );

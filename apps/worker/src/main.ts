@@ -87,8 +87,7 @@ measureKeys(pool, config, metrics);
 measureRetention(pool, metrics);
 const gauges = { tables_missing: { help: 'Tables of the service that do not exist' } };
 scrapedGauges(metrics, 'tables', gauges, async () => {
-  const { readModels, expendable, irreplaceable } = await findMissingTables(pool);
-  return { tables_missing: [{ value: readModels.length + expendable.length + irreplaceable.length }] };
+  return { tables_missing: [{ value: (await findMissingTables(pool)).length }] };
 });
 await telemetry.serve(metrics, config);
 

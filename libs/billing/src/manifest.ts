@@ -7,9 +7,6 @@ export const billing = {
   operationalTables: {
     'billing.reconciliation': 'the last reconciliation',
   },
-  expendableTables: {
-    'billing.reconciliation': 'the figures of the last reconciliation, until the next one',
-  },
   projections: {
     'billing.balance.v1': 'the credits of each workspace, live and test',
     'billing.hold.v1': 'open holds',

@@ -22,11 +22,6 @@ export interface ModuleManifest {
    * All other tables of the schema belong to projections.
    */
   readonly operationalTables: Readonly<Record<`${string}.${string}`, string>>;
-  /**
-   * Those of the operational tables that may be made anew without rows after a loss, with what is lost then. The others
-   * only come back from a backup.
-   */
-  readonly expendableTables?: Readonly<Record<`${string}.${string}`, string>>;
   /** Its read models, by the permanent name of the projection, with what each shows. Rebuilt from events. */
   readonly projections: Readonly<Record<string, string>>;
   /** Its consumers with effects, by the permanent name of the checkpoint, with what each does. Never rebuilt. */

@@ -9,9 +9,6 @@ export const publishing = {
     'publishing.document_link': 'links to documents, with the hashes of their tokens',
     'publishing.render_attempt': 'attempts at documents that their workers have not ended; may be lost',
   },
-  expendableTables: {
-    'publishing.render_attempt': 'how many workers a document has ended: it is tried three times more',
-  },
   projections: {
     'publishing.publication-view.v1': 'the publications of each reading',
   },

@@ -23,16 +23,6 @@ export const webhooks = {
     'webhooks.replay': 'requested replays',
     'webhooks.workspace_lease': 'which worker sends for each workspace',
   },
-  expendableTables: {
-    'webhooks.endpoint_health': 'how often each endpoint failed in a row: counting starts again',
-    'webhooks.verification': 'probes that are due: disable and enable the endpoints that wait for one',
-    'webhooks.probe_rest': 'when hosts were probed last: the next probe comes at once',
-    'webhooks.notice': 'which notices were told: what lasts is told again',
-    'webhooks.endpoint_hour': 'the hourly figures of endpoints so far',
-    'webhooks.attempt': 'the attempts of deliveries that are not settled',
-    'webhooks.replay': 'replays that were requested: request unfinished ones again',
-    'webhooks.workspace_lease': 'nothing: workers fill it again',
-  },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',
     'webhooks.content.v1': 'what the webhook bodies of each workspace show',

@@ -8,10 +8,6 @@ export const workspaces = {
     'workspaces.api_key_use': 'when each API key was last used, to the hour',
     'workspaces.portal_session': 'who may use the portal, and until when',
   },
-  expendableTables: {
-    'workspaces.api_key_use': 'when each key was last used, until it is used again',
-    'workspaces.portal_session': 'who is signed in to the portal: people need a new link',
-  },
   projections: {
     'workspaces.workspace.v1': 'open workspaces and their API keys',
   },

@@ -13,7 +13,7 @@ import { removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { startEmbeddedEventStore } from '../../../embedded/src/event-store-process.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
 import { OpsError, withProgress } from '../output.js';
-import { programFingerprint } from '../workshop.js';
+import { programFingerprint } from '../commands/projections.js';
 import { readLog } from './log.js';
 import { damagedFiles, isDiskFull, type LogFingerprint, type Manifest } from './manifest.js';
 import { buildDataFolder, QUIET, withProcesses, type OpenFolder } from './restore.js';

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { Pool } from 'pg';
-import { emptiedTables } from '#event-sourcing/projections/lost-tables.js';
 import { hostOf, readAddress, type StoreAddress } from '#event-sourcing/store/address.js';
 import type { Role } from '#event-sourcing/store/connection.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
@@ -15,7 +14,6 @@ import { POSTGRES_LEAST, POSTGRES_TESTED } from '#platform/postgres/pool.js';
 import { ABSENT_AFTER_MS } from '#platform/time/heartbeat.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { MODULES } from '../../../service/src/modules.js';
-import { PROJECTIONS } from '../../../service/src/projections.js';
 import type { Config } from '../../../service/src/settings.js';
 import { findMissingTables } from '../../../service/src/tables.js';
 import type { Session } from '../session.js';
@@ -191,26 +189,19 @@ const describeCluster = ({
     ...(silent.length === 0 ? [] : [`no answer from ${silent.join(', ')}`]),
   ].join('; ');
 
-const checkTables = async ({ pool, store, config }: Session): Promise<readonly Verdict[]> => {
+const checkTables = async ({ pool, config }: Session): Promise<readonly Verdict[]> => {
   // Tables that are not made yet are a matter for the check of migrations.
   if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];
-  const { readModels, expendable, irreplaceable } = await findMissingTables(pool);
-  const missing = [...irreplaceable, ...readModels, ...expendable];
-  // Without checkpoints, nothing says up to where a table should be filled.
-  const emptied = irreplaceable.length > 0 ? [] : await emptiedTables({ pool, store }, PROJECTIONS);
-  const faults = missing.length + emptied.length;
-  if (faults === 0) return [ok('every table exists')];
-  const said = [
-    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
-    ...(emptied.length > 0 ? [`empty, although the log has rows for them: ${emptied.join(', ')}`] : []),
-  ].join('; ');
-  const advice =
-    irreplaceable.length > 0
-      ? `Only a backup has ${irreplaceable.join(', ')}: stop API and workers, then ops restore (docs/runbook.md, "Lost tables").`
-      : expendable.length > 0
-        ? 'ops projections restore --all --make-empty; with --dry-run it says what is lost with each table.'
-        : 'ops projections restore --all';
-  return [failure(said, advice, 'table_missing')];
+  const missing = await findMissingTables(pool);
+  return missing.length === 0
+    ? [ok('every table exists')]
+    : [
+        failure(
+          `missing: ${missing.join(', ')}`,
+          'docs/runbook.md, "Lost tables", says what brings each back.',
+          'table_missing',
+        ),
+      ];
 };
 
 const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Verdict> => {
@@ -344,7 +335,7 @@ export const STORES: readonly Check[] = [
 
 export const STORE_CHECKS: readonly Check[] = [
   // The first: checks that lack a table share its finding.
-  check('tables', BOTH, checkTables),
+  check('tables', POSTGRES, checkTables),
   check('clock', POSTGRES, ({ time }) => checkClock(time)),
   check('database role', POSTGRES, ({ pool }) => checkDatabaseRole(pool)),
   check('connections', POSTGRES, ({ pool, config }) => checkConnections(pool, config)),

@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
 import { rebuild } from '#event-sourcing/projections/rebuild.js';
@@ -6,12 +9,18 @@ import { rejoinLog } from '#event-sourcing/projections/rejoin-log.js';
 import { replayStream } from '#event-sourcing/projections/replay-stream.js';
 import { switchVersion } from '#event-sourcing/projections/switch.js';
 import { verify, type Verification } from '#event-sourcing/projections/verify.js';
-import { dropVersions, versionsOf, type Workshop } from '#event-sourcing/projections/versions.js';
+import {
+  dropVersions,
+  REBUILDING_SESSION,
+  Refused,
+  versionsOf,
+  type Workshop,
+} from '#event-sourcing/projections/versions.js';
+import { openPool } from '#platform/postgres/pool.js';
+import { projectPath } from '#platform/project-path.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
-import { type Columns, OpsError, print, tableOf, withRebuildProgress } from '../output.js';
+import { type Columns, OpsError, print, tableOf, withProgress } from '../output.js';
 import { withSession, type Session } from '../session.js';
-import { chosenProjections, requireProjection, withWorkshop, type Chosen } from '../workshop.js';
-import { addRestore } from './lost-tables.js';
 import { wholeNumber } from './options.js';
 
 /** Read models: their state, and how to rebuild them while they stay in use. */
@@ -21,10 +30,67 @@ const addProjectionsCommands = (projections: Command): void => {
     `
 A rebuild fills a new version of a projection's tables beside the live ones, which stay in use. It is compared with them
 row by row and replaces them in one transaction; the old tables are dropped later: rebuild, verify, switch, drop, or
-replay for all of it. After a loss of tables: ops projections restore --all`,
+replay for all of it.`,
   );
-  for (const add of [addLook, addRebuild, addVerify, addSwitch, addDrop, addReplay, addRestore])
-    add(projections);
+  for (const add of [addLook, addRebuild, addVerify, addSwitch, addDrop, addReplay]) add(projections);
+};
+
+/** @throws OpsError when there is no projection of this name */
+const requireProjection = (name: string): Projection => {
+  const found = PROJECTIONS.find((projection) => projection.name === name);
+  if (found) return found;
+  const known = PROJECTIONS.map((projection) => projection.name).join(', ');
+  throw new OpsError(`There is no projection ${name}. Known projections: ${known}.`);
+};
+
+interface Chosen {
+  readonly all?: true;
+}
+
+/** The named projection, or all. @throws OpsError unless exactly one of the two was given */
+const chosenProjections = (name: string | undefined, { all }: Chosen): readonly Projection[] => {
+  if ((name === undefined) === (all === undefined))
+    throw new OpsError(
+      'Choose either a projection by name or --all. ops projections status shows the names.',
+    );
+  return name === undefined ? PROJECTIONS : [requireProjection(name)];
+};
+
+/** A rebuild's lock, the paused live view, the new version, a snapshot, the lock of a restore, and a spare one. */
+const CONNECTIONS = 6;
+const silent = { warn: () => undefined, error: () => undefined };
+
+/** Like `withSession`, with what a rebuild needs. @throws OpsError with the reasons when it is refused */
+const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => Promise<T>): Promise<T> =>
+  withSession(async (session) => {
+    // Only the owner of the tables may create, rename and drop versions.
+    const pool = openPool(session.config.DATABASE_OWNER_URL ?? session.config.DATABASE_URL, {
+      size: CONNECTIONS,
+      applicationName: 'reading-service ops projections',
+      onError: () => undefined,
+      sessionSettings: REBUILDING_SESSION,
+    });
+    try {
+      return await work({ pool, store: session.store, log: silent, program: programFingerprint() }, session);
+    } catch (error) {
+      if (error instanceof Refused) throw new OpsError(error.message);
+      throw error;
+    } finally {
+      await pool.end();
+    }
+  });
+
+/** Compiled when this runs compiled. */
+const libraries = projectPath(import.meta.url.includes('/dist/') ? 'dist/libs' : 'libs');
+
+/** SHA-256 in hex of all code of the libraries, since any helper may influence a row, and of their pinned dependencies. */
+export const programFingerprint = (): string => {
+  const hash = createHash('sha256').update(readFileSync(projectPath('package.json')));
+  const files = readdirSync(libraries, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(js|ts)$/.test(name),
+  );
+  for (const name of files.toSorted()) hash.update(`\n${name}\n`).update(readFileSync(join(libraries, name)));
+  return hash.digest('hex');
 };
 
 const addLook = (projections: Command): void => {
@@ -139,9 +205,16 @@ interface Built {
   readonly seconds: number;
 }
 
+/** Steps of the progress bar. */
+const PARTS = 1_000;
+
 const build = async (workshop: Workshop, projection: Projection): Promise<Built> => {
   const startedAt = performance.now();
-  const done = await withRebuildProgress(projection.name, (report) => rebuild(workshop, projection, report));
+  const done = await withProgress(projection.name, (progress) =>
+    rebuild(workshop, projection, {
+      onProgress: ({ fraction }) => progress?.(Math.floor(fraction * PARTS), PARTS),
+    }),
+  );
   return { ...done, seconds: (performance.now() - startedAt) / 1_000 };
 };
 

@@ -93,6 +93,6 @@ const exchange = (
       [projection.name, version, by, acceptDifferences ?? null],
     );
     // A rebuild skips effects: those of parked events, such as the deletion of a key, are still due.
-    await takeOverParked(client, projection, version, { dropsLive: projection.effects === undefined });
+    await takeOverParked(client, projection, version);
     return { version, retired: live, position };
   });

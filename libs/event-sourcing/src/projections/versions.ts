@@ -305,19 +305,18 @@ export const requireSameShape = async (
  * Moves a version's parked streams to the consumer that keeps the live rows, which tries them again, and removes the
  * version's consumer. A process that keeps the rows (`keptBy`) may have handled these events before; its effects are
  * idempotent.
- * @param dropsLive forgets what the projection itself has parked: the version has every row of it. Otherwise it tries
- *   that again: rows that it has already do not change, and the other rows and the effects are still due.
+ * Without effects, what the projection itself has parked is forgotten: the version has every row of it. With effects, it
+ * is tried again: rows that are there already do not change, and the effects are still due.
  */
 export const takeOverParked = async (
   client: PoolClient,
   projection: Projection,
   version: number,
-  { dropsLive }: { readonly dropsLive: boolean },
 ): Promise<void> => {
-  const { name, keptBy } = projection;
+  const { name, keptBy, effects } = projection;
   const own = versionName(name, version);
   const live = checkpointOf(projection);
-  if (keptBy === undefined && dropsLive)
+  if (keptBy === undefined && effects === undefined)
     await client.query('delete from event_sourcing.parked_stream where consumer = $1', [name]);
   // Of a stream that both have parked, the earlier event is where it waits.
   await client.query(

@@ -20,26 +20,6 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.retention_round': 'when each kind of data was last deleted after its term',
 };
 
-/** Those that may be made anew without rows, with what is lost then. */
-const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
-  'platform.installation': 'nothing: the next process notes its DIGEST_KEY',
-  'platform.heartbeat': 'nothing: workers write it again within seconds',
-  'platform.rate_bucket': 'what callers have used of their rates',
-  'platform.idempotent_request':
-    'answers under an Idempotency-Key: a repeated request is executed again. Readings are still recognised by their ids',
-  'platform.job_turn': 'whose turn it is: workspaces take turns anew',
-  'platform.audit_record': 'who requested what: only a backup has the records',
-  'platform.audit_loss': 'when requests went without an audit record',
-  'platform.retention_round': 'when retention last ran: its next rounds write it again',
-};
-
-/** The operational tables that may be made anew without rows, with what is lost then. */
-export const expendableTables = (modules: readonly ModuleManifest[]): Readonly<Record<string, string>> =>
-  Object.assign({}, OWN_EXPENDABLE, ...modules.map(({ expendableTables: tables }) => tables)) as Record<
-    string,
-    string
-  >;
-
 /** The tables of these modules that exist only in PostgreSQL: no event can rebuild them, so every backup needs them. */
 export const operationalTables = (
   modules: readonly Pick<ModuleManifest, 'operationalTables'>[],
