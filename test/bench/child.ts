@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { projectPath } from '#platform/project-path.js';
-import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/launched.js';
 
 export interface Child {
   readonly process: ChildProcess;

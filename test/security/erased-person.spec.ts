@@ -9,19 +9,19 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { opsJson } from '../../apps/embedded/src/ops.js';
-import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
-import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
+import { RECEIVER_SETTINGS, type StartedStack, startStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
   filesContaining,
+  type Found,
   keysLeft,
   searchFiles,
   searchValues,
-  type Found,
   type Sought,
 } from './support/left-behind.js';
+import { startPostgres } from '../../apps/embedded/src/postgres/server.js';
 
 const STOP_WITHIN_MS = 5_000;
 

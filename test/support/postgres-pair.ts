@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { execFile } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync, chownSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -14,11 +14,13 @@ import {
   socketFolder,
 } from '../../apps/embedded/src/postgres/account.js';
 import {
+  ADMINISTRATOR,
   databaseUrls,
-  prepareEmbeddedDatabase,
   type DatabaseUrls,
-} from '../../apps/embedded/src/postgres/database.js';
-import { ADMINISTRATOR, findBinaries, launchServer } from '../../apps/embedded/src/postgres/server.js';
+  findBinaries,
+  launchServer,
+  prepareEmbeddedDatabase,
+} from '../../apps/embedded/src/postgres/server.js';
 import type { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { until } from './integrator.js';
 import { startTcpProxy } from './start-tcp-proxy.js';

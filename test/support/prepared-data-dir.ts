@@ -60,7 +60,7 @@ const fingerprint = (): string => {
 };
 
 const stoppedDatabase = async (folder: DataFolder): Promise<void> => {
-  const { startPostgres } = await import('../../apps/embedded/src/postgres.js');
+  const { startPostgres } = await import('../../apps/embedded/src/postgres/server.js');
   const { supervisor } = await startPostgres(
     folder,
     loadSecrets(folder).POSTGRES_PASSWORD,

@@ -1,14 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
-import { SERVICE_FLAGS } from '../../apps/embedded/src/node-service.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';
 import { PATIENT } from './patience.js';
 import type { Stack } from './start-stack.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/launched.js';
 
 export interface StartedProcess {
   /** The URL of an API; empty for a worker. */

@@ -1,21 +1,21 @@
 import { programPath } from '#platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
+import { type DataFolder, openDataFolder } from '../../apps/embedded/src/data-folder.js';
+import { DiskRoom } from '../../apps/embedded/src/disk-room.js';
+import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
+import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import {
   checkSettings,
   childEnvironment,
+  loadSecrets,
   withoutOperatorsSecrets,
-} from '../../apps/embedded/src/child-environment.js';
-import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
-import { DiskRoom } from '../../apps/embedded/src/disk-room.js';
-import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
-import { startPostgres } from '../../apps/embedded/src/postgres.js';
-import type { DatabaseUrls } from '../../apps/embedded/src/postgres/database.js';
-import { ProcessRecord } from '../../apps/embedded/src/processes.js';
-import { loadSecrets, writeOperatorKeys } from '../../apps/embedded/src/secrets.js';
+  writeOperatorKeys,
+} from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
 import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
-import { startProcess, type StartedProcess } from './start-process.js';
+import { type StartedProcess, startProcess } from './start-process.js';
+import { type DatabaseUrls, startPostgres } from '../../apps/embedded/src/postgres/server.js';
 
 export { startProcess, type StartedProcess } from './start-process.js';
 

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { checkSettings } from './child-environment.js';
 import { dataDirOf, openDataFolder } from './data-folder.js';
-import { loadSecrets } from './secrets.js';
+import { checkSettings, loadSecrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
@@ -14,7 +13,6 @@ const dangling = join(folder, 'dangling');
 symlinkSync(join(folder, 'nowhere'), dangling);
 
 it.each([
-  ['that is a file', file],
   ['below a file', join(file, 'data')],
   // ENOENT, as for a folder two levels below a read-only mount.
   ['that cannot come to be', join(dangling, 'a', 'data')],

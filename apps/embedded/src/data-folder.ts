@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, StackError } from './stack-error.js';
+import { UnusableDataError } from '#embedded-event-store/log/environment.js';
+import { holderOf, lockFolder } from '#embedded-event-store/log/folder-lock.js';
 
 /** Paths of all files of the embedded stack, under one folder. Absolute paths. */
 export interface DataFolder {
@@ -71,4 +73,19 @@ export const removeDataFolder = (path: string): void => {
   if (existsSync(database) && lstatSync(database).isSymbolicLink())
     rmSync(realpathSync(database), { recursive: true, force: true });
   rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+};
+
+/** @param dataDir what the lock is about @returns what releases it @throws StackError when a running process holds it */
+export const takeLock = (folder: string, dataDir = folder): (() => void) => {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    if (!(error instanceof UnusableDataError)) throw error;
+    const holder = holderOf(folder);
+    throw new StackError(
+      holder
+        ? `Already running on ${dataDir} (process ${holder.pid}). Stop it first, or choose another DATA_DIR.`
+        : `Another process is starting on ${dataDir}.`,
+    );
+  }
 };

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { takeLock } from './lock.js';
 import { readJson } from './private-file.js';
 import { identify, ProcessRecord } from './processes.js';
+import { takeLock } from './data-folder.js';
 
 const newPath = (): string => join(mkdtempSync(join(tmpdir(), 'processes-')), 'file');
 

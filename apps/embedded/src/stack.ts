@@ -1,25 +1,26 @@
 import { rmSync } from 'node:fs';
 import { programPath } from '#platform/program-path.js';
-import {
-  checkSettings,
-  childEnvironment,
-  settingsOf,
-  withoutOperatorsSecrets,
-  type Connections,
-} from './child-environment.js';
-import { openDataFolder, type DataFolder } from './data-folder.js';
+import { type DataFolder, openDataFolder, takeLock } from './data-folder.js';
 import { DiskRoom, requireRoomToStart } from './disk-room.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
-import { takeLock } from './lock.js';
 import { LogFile } from './log-file.js';
-import { launchNode, type Announcement } from './node-service.js';
-import { startPostgres } from './postgres.js';
 import { writePrivateFile, writePrivateJsonIfRoom } from './private-file.js';
 import { ProcessRecord } from './processes.js';
-import { loadSecrets, writeOperatorKeys, type Secrets } from './secrets.js';
+import {
+  checkSettings,
+  childEnvironment,
+  type Connections,
+  loadSecrets,
+  type Secrets,
+  settingsOf,
+  withoutOperatorsSecrets,
+  writeOperatorKeys,
+} from './secrets.js';
 import { StackError } from './stack-error.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
+import { type Announcement, launchNode } from './launched.js';
+import { startPostgres } from './postgres/server.js';
 
 /** Who stops together, and how long after the start of a stop a child that still runs is killed (ms). */
 const STOPS: readonly (readonly [readonly ChildName[], number])[] = [

@@ -1,6 +1,6 @@
-import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { programPath } from '#platform/program-path.js';
 import { startNode } from '../child.js';
+import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/launched.js';
 
 export interface ServedStore {
   readonly port: number;

@@ -1,19 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childEnvironment, withoutOperatorsSecrets } from '../../../apps/embedded/src/child-environment.js';
 import { openDataFolder } from '../../../apps/embedded/src/data-folder.js';
-import { loadSecrets } from '../../../apps/embedded/src/secrets.js';
+import {
+  childEnvironment,
+  loadSecrets,
+  withoutOperatorsSecrets,
+} from '../../../apps/embedded/src/secrets.js';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { OpsProcess } from '../../support/ops-process.js';
 import { PATIENT } from '../../support/patience.js';
 import { startPostgres } from '../../support/start-postgres.js';
-import { startProcess, type StartedProcess } from '../../support/start-processes.js';
+import { type StartedProcess, startProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
 import { connect, fillBook, ledgerOn } from '../billing/books.js';
 import { serveStore } from '../billing/event-store.js';
-import { recoveryAfter, type Recovery } from './fault.js';
+import { type Recovery, recoveryAfter } from './fault.js';
 
 const CREDITS = 10_000_000;
 /** So that only faults refuse a call. */

@@ -18,7 +18,6 @@ it('compose and docs make clusters with the arguments of the embedded stack', ()
 
 it.each([
   ['no locale', {}],
-  ['the locale C', { LC_ALL: 'C' }],
   ['the locale of PostgreSQL’s image', { LANG: 'en_US.utf8' }],
 ])('initdb makes a cluster with compose’s arguments on a machine with %s', (_, env) => {
   const account = databaseAccount();

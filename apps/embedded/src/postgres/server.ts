@@ -17,10 +17,23 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { launch, type Launched } from '../launched.js';
-import type { LogFile } from '../log-file.js';
+import { LogFile } from '../log-file.js';
 import { commandLine, endProcess, identify, type ProcessRecord } from '../processes.js';
 import { StackError } from '../stack-error.js';
-import { giveFolder, SOCKET_NUMBER, type Account } from './account.js';
+import {
+  type Account,
+  databaseAccount,
+  databaseHome,
+  giveFolder,
+  SOCKET_NUMBER,
+  socketFolder,
+} from './account.js';
+import { randomBytes } from 'node:crypto';
+import { migrate } from '#platform/postgres/migrate.js';
+import { prepareDatabase } from '#platform/postgres/prepare-database.js';
+import { MODULES } from '../../../service/src/modules.js';
+import type { DataFolder } from '../data-folder.js';
+import { Supervisor, type SupervisorEvents } from '../supervisor.js';
 
 export interface Binaries {
   readonly initdb: string;
@@ -259,4 +272,99 @@ const guard = (cluster: string, server: Launched<void>): void => {
   shell.stdin.on('error', () => undefined);
   shell.unref();
   void server.exited.then(() => shell.kill('SIGKILL'));
+};
+
+const DATABASE = ADMINISTRATOR;
+const OWNER = 'reading_service_owner';
+/** The role of API and worker. */
+export const APPLICATION = 'reading_service_app';
+
+export interface DatabaseUrls {
+  /** The superuser: only for the stack itself, never for its child processes. */
+  readonly admin: string;
+  /** Owner of the schemas: for migrations and rebuilds. */
+  readonly owner: string;
+  /** Reads and writes rows: for the API and the worker. */
+  readonly application: string;
+}
+
+/** @returns the URL of a role. A URL needs a host; the parameter `host` overrides it with the socket folder. */
+const urlOf = (sockets: string, role: string, password: string): string =>
+  `postgresql://${role}:${encodeURIComponent(password)}@localhost:${SOCKET_NUMBER}/${DATABASE}?host=${encodeURIComponent(sockets)}`;
+
+/** @param password of the superuser. The other roles get new passwords at each start; these are not stored. */
+export const databaseUrls = (sockets: string, password: string): DatabaseUrls => {
+  const fresh = (): string => randomBytes(24).toString('base64url');
+  return {
+    admin: urlOf(sockets, ADMINISTRATOR, password),
+    owner: urlOf(sockets, OWNER, fresh()),
+    application: urlOf(sockets, APPLICATION, fresh()),
+  };
+};
+
+/** Creates the database and the roles. */
+export const prepareEmbeddedRoles = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
+  const anyDatabase = new URL(admin);
+  anyDatabase.pathname = '/postgres';
+  const roles = { adminUrl: anyDatabase.href, ownerUrl: owner, applicationUrl: application };
+  await prepareDatabase(roles, MODULES, true);
+};
+
+/** Like {@link prepareEmbeddedRoles}, and runs the migrations. */
+export const prepareEmbeddedDatabase = async (urls: DatabaseUrls): Promise<void> => {
+  await prepareEmbeddedRoles(urls);
+  await migrate(urls.owner, MODULES, APPLICATION);
+};
+
+const START_ATTEMPTS = 3;
+const BETWEEN_ATTEMPTS_MS = 500;
+
+export interface Postgres {
+  readonly supervisor: Supervisor<void>;
+  readonly urls: DatabaseUrls;
+}
+
+/**
+ * @param adopt receives the supervisor before the server runs, so that a stop can interrupt the start
+ * @param prepare brings roles and schema to this version; a restore loads a backup meanwhile
+ */
+export const startPostgres = async (
+  folder: DataFolder,
+  password: string,
+  record: ProcessRecord,
+  events: SupervisorEvents,
+  adopt: (supervisor: Supervisor<void>) => void,
+  prepare: (urls: DatabaseUrls) => Promise<void> = prepareEmbeddedDatabase,
+): Promise<Postgres> => {
+  const account = databaseAccount();
+  const home = databaseHome(folder.postgres, account);
+  const binaries = findBinaries(home, account);
+  const cluster = await ensureCluster(home, binaries, account, password);
+  await releaseCluster(cluster);
+
+  const log = new LogFile(folder.logs, 'postgres');
+  const sockets = socketFolder(home, account);
+  const supervisor = new Supervisor(
+    {
+      name: 'postgres',
+      log,
+      stopSignal: 'SIGINT',
+      launch: () => launchServer({ cluster, binaries, account, sockets, log, record }),
+    },
+    events,
+  );
+  adopt(supervisor);
+  // The system frees the shared memory of a killed server with a short delay.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await supervisor.start();
+      break;
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      await sleep(BETWEEN_ATTEMPTS_MS);
+    }
+  }
+  const urls = databaseUrls(sockets, password);
+  await prepare(urls);
+  return { supervisor, urls };
 };
