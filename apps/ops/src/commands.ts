@@ -12,104 +12,95 @@ export interface TopCommand {
   readonly argument?: readonly [name: string, description: string];
 }
 
-/** A module of commands gives, by name, what adds each. */
-const top = <N extends string>(
-  name: N,
-  description: string,
+type More = Pick<TopCommand, 'alias' | 'isLeaf' | 'argument'>;
+
+/** The commands of a module: it gives, by name, what adds each. */
+const of = <N extends string>(
   module: () => Promise<{ readonly commands: Readonly<Record<N, (command: Command) => void>> }>,
-  more: Pick<TopCommand, 'alias' | 'isLeaf' | 'argument'> = {},
-): TopCommand => ({ name, description, load: async () => (await module()).commands[name], ...more });
+  commands: Readonly<Record<N, string | readonly [description: string, more: More]>>,
+): readonly TopCommand[] =>
+  (Object.keys(commands) as N[]).map((name) => {
+    const given: string | readonly [string, More] = commands[name];
+    const [description, more] = typeof given === 'string' ? [given, {}] : given;
+    return { name, description, load: async () => (await module()).commands[name], ...more };
+  });
 
 const LEAF = { isLeaf: true } as const;
-const audit = () => import('./commands/audit.js');
-const backup = () => import('./commands/backup.js');
-const billing = () => import('./commands/billing.js');
-const pages = () => import('./commands/console.js');
-const corrections = () => import('./commands/corrections.js');
-const doctor = () => import('./commands/doctor.js');
-const events = () => import('./commands/events.js');
-const key = () => import('./commands/key.js');
-const keys = () => import('./commands/keys.js');
-const ledger = () => import('./commands/ledger.js');
-const parked = () => import('./commands/parked.js');
-const projections = () => import('./commands/projections.js');
-const publications = () => import('./commands/publications.js');
-const readings = () => import('./commands/readings.js');
-const retention = () => import('./commands/retention.js');
-const servers = () => import('./commands/servers.js');
-const streams = () => import('./commands/streams.js');
-const webhooks = () => import('./commands/webhooks.js');
-const workspace = () => import('./commands/workspace.js');
 
 export const TOP_COMMANDS: readonly TopCommand[] = [
-  top('workspace', 'open and list workspaces', workspace),
-  top('key', 'issue, list and revoke API keys', key),
-  top('token', 'mint bearer tokens of the embedded stack’s own issuer', key),
-  top('portal', 'make links to the workspace portal', workspace),
-  top(
-    'console',
-    'serve the operators’ pages to this machine: consumers, parked streams, doctor, a reading’s story',
-    pages,
-    LEAF,
-  ),
-  top('plan', 'start, change, cancel and show subscriptions', billing),
-  top('pack', 'add one-off credit packs, propose their refund', billing),
-  top('credits', 'propose corrections of a balance', billing),
-  top('corrections', 'approve and list corrections, which two operators sign', corrections),
-  top('ledger', 'read and audit the credit ledger, close and seal its months', ledger),
-  top('webhooks', 'watch webhook endpoints, enable them, replay events', webhooks),
-  top('projections', 'inspect read models and rebuild them from the log while they stay in use', projections),
-  top(
-    'parked',
-    'streams that wait for a consumer: retry them, or set aside the event that stops them',
-    parked,
-  ),
-  top('streams', 'read event streams; personal data stays sealed', streams),
-  top(
-    'events',
-    'list all events of a reading or a request, in order, across modules, with causes',
-    events,
-    LEAF,
-  ),
-  top('erase', 'erase the personal data of a reading by deleting its key; this cannot be undone', readings, {
-    argument: ['<readingId>', 'the reading'],
-    ...LEAF,
+  ...of(() => import('./commands/workspace.js'), {
+    workspace: 'open and list workspaces',
+    portal: 'make links to the workspace portal',
   }),
-  top('keys', 'rotate and destroy key-encryption keys and their epochs while the service runs', keys, {
-    alias: 'encryption-keys',
+  ...of(() => import('./commands/key.js'), {
+    key: 'issue, list and revoke API keys',
+    token: 'mint bearer tokens of the embedded stack’s own issuer',
   }),
-  top('database', 'prepare a PostgreSQL server for the service', servers),
-  top('event-store', 'prepare an EventStoreDB for the service', servers),
-  top(
-    'audit',
-    'list who requested what, newest first: by reading, key, subject, workspace or address',
-    audit,
-    LEAF,
-  ),
-  top('retention', 'what is kept for how long, what is due, and a round of deletion now', retention),
-  top(
-    'migrate',
-    'migrate the PostgreSQL schema to this version; safe to run on many machines at once',
-    servers,
-    LEAF,
-  ),
-  top(
-    'readings',
-    'after a restore: list and refund paid readings that cannot be read, repeat erasures',
-    readings,
-  ),
-  top('publications', 'publish documents again from new texts, make lost ones again', publications),
-  top(
-    'backup',
-    'back up PostgreSQL, the event store and the keys while the service runs; verify a backup',
-    backup,
-    LEAF,
-  ),
-  top('restore', 'restore a backup to a stopped stack, or to empty servers', backup, LEAF),
-  top(
-    'doctor',
-    'check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on failure',
-    doctor,
-    LEAF,
-  ),
+  ...of(() => import('./console/console.js'), {
+    console: [
+      'serve the operators’ pages to this machine: consumers, parked streams, doctor, a reading’s story',
+      LEAF,
+    ],
+  }),
+  ...of(() => import('./commands/billing.js'), {
+    plan: 'start, change, cancel and show subscriptions',
+    pack: 'add one-off credit packs, propose their refund',
+    credits: 'propose corrections of a balance',
+  }),
+  ...of(() => import('./commands/corrections.js'), {
+    corrections: 'approve and list corrections, which two operators sign',
+  }),
+  ...of(() => import('./commands/ledger.js'), {
+    ledger: 'read and audit the credit ledger, close and seal its months',
+  }),
+  ...of(() => import('./commands/webhooks.js'), {
+    webhooks: 'watch webhook endpoints, enable them, replay events',
+  }),
+  ...of(() => import('./commands/projections.js'), {
+    projections: 'inspect read models and rebuild them from the log while they stay in use',
+  }),
+  ...of(() => import('./commands/parked.js'), {
+    parked: 'streams that wait for a consumer: retry them, or set aside the event that stops them',
+  }),
+  ...of(() => import('./commands/events.js'), {
+    streams: 'read event streams; personal data stays sealed',
+    events: ['list all events of a reading or a request, in order, across modules, with causes', LEAF],
+  }),
+  ...of(() => import('./commands/readings.js'), {
+    erase: [
+      'erase the personal data of a reading by deleting its key; this cannot be undone',
+      { argument: ['<readingId>', 'the reading'], ...LEAF },
+    ],
+    readings: 'after a restore: list and refund paid readings that cannot be read, repeat erasures',
+  }),
+  ...of(() => import('./commands/keys.js'), {
+    keys: [
+      'rotate and destroy key-encryption keys and their epochs while the service runs',
+      { alias: 'encryption-keys' },
+    ],
+  }),
+  ...of(() => import('./commands/servers.js'), {
+    database: 'prepare a PostgreSQL server for the service',
+    'event-store': 'prepare an EventStoreDB for the service',
+    migrate: ['migrate the PostgreSQL schema to this version; safe to run on many machines at once', LEAF],
+  }),
+  ...of(() => import('./commands/audit.js'), {
+    audit: ['list who requested what, newest first: by reading, key, subject, workspace or address', LEAF],
+  }),
+  ...of(() => import('./commands/retention.js'), {
+    retention: 'what is kept for how long, what is due, and a round of deletion now',
+  }),
+  ...of(() => import('./commands/publications.js'), {
+    publications: 'publish documents again from new texts, make lost ones again',
+  }),
+  ...of(() => import('./commands/backup.js'), {
+    backup: [
+      'back up PostgreSQL, the event store and the keys while the service runs; verify a backup',
+      LEAF,
+    ],
+    restore: ['restore a backup to a stopped stack, or to empty servers', LEAF],
+  }),
+  ...of(() => import('./commands/doctor.js'), {
+    doctor: ['check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on failure', LEAF],
+  }),
 ];

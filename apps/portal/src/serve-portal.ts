@@ -20,12 +20,11 @@ import {
   type PortalSession,
 } from '#workspaces/contracts/index.js';
 import { Api, ApiProblem, refusal } from './frame/api.js';
-import { readAssets } from './frame/assets.js';
 import { Form, readForm } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
-import type { Answer, Failed, Kept, Page, Visit } from './frame/page.js';
+import type { Answer, Failed, Page, Visit } from './frame/page.js';
 import { portalSite, refusedPage } from './frame/portal-site.js';
-import { Sender } from './frame/send.js';
+import { readAssets, Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
 import { TEXTS } from './texts/texts.js';
 
@@ -60,9 +59,8 @@ const takeDone = (request: Request, response: Response): string | null => {
   return done;
 };
 
-interface PortalSettings extends PortalAddress, Readonly<Record<Kept, number>> {
+interface PortalSettings extends PortalAddress {
   readonly PORTAL_FRAME_ANCESTORS: readonly string[];
-  readonly READING_DELAYED_AFTER_MS: number;
 }
 
 /**
@@ -330,8 +328,6 @@ class Portal {
         await within(ASKED_WITHIN_MS, this.limiter.charge(subject, this.policies.read, requests));
       },
       place: `${workspaceId} ${mode}`,
-      terms: this.settings,
-      lateAfterMs: this.settings.READING_DELAYED_AFTER_MS,
     };
     const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
     const verdict = await this.limiter.judge(subject, policy);

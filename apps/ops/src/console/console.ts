@@ -1,14 +1,15 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readAssets } from '../../../portal/src/frame/assets.js';
 import { formatsOf } from '../../../portal/src/frame/formats.js';
-import { Sender, type Site } from '../../../portal/src/frame/send.js';
+import { readAssets, Sender, type Site } from '../../../portal/src/frame/send.js';
 import { TEXTS } from '../../../portal/src/texts/texts.js';
-import { OpsError } from '../output.js';
-import { tell } from '../output.js';
-import type { Session } from '../session.js';
-import { PAGES, type ConsolePage, type ConsoleVisit } from './pages.js';
+import { OpsError, print, tell } from '../output.js';
+import { type Session, withSession } from '../session.js';
+import { type ConsolePage, type ConsoleVisit, PAGES } from './pages.js';
+import type { Command } from 'commander';
+import { wholeFrom } from '../commands/options.js';
+import { parseZone } from '../commands/workspace.js';
 
 /** Only this machine reaches it. There is no setting for another address. */
 const ADDRESS = '127.0.0.1';
@@ -46,7 +47,7 @@ const hash = (text: string): Buffer => createHash('sha256').update(text).digest(
 const isSame = (one: string, other: string): boolean => timingSafeEqual(hash(one), hash(other));
 
 /** The operators' pages, for one person: whoever opens the link. */
-export class Console {
+class Console {
   private readonly home = `/${random(9)}`;
   private readonly token = random(32);
   private readonly secret = random(32);
@@ -183,3 +184,35 @@ export class Console {
     this.sender.outside(response, status, SITE, SAID[said], link);
   }
 }
+
+const addConsoleCommand = (console: Command): void => {
+  console
+    .option('--port <port>', 'port on 127.0.0.1; default: a free one', wholeFrom(1, 65_535), 0)
+    .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
+    .addHelpText(
+      'after',
+      `
+Only this machine reaches the pages. The link works once, within 60 seconds. The console ends with Ctrl-C, after 8 hours,
+or when nobody opens the link.
+
+Example:
+  ops console --port 8500     then, elsewhere: ssh -L 8500:127.0.0.1:8500 <this machine>`,
+    )
+    .action(async ({ port, zone }: { port: number; zone: string }, command: Command) => {
+      await withSession(async (session) => {
+        const pages = new Console(session, port, zone);
+        const { ended, ...link } = await pages.open();
+        const stop = (): void => pages.close();
+        process.once('SIGINT', stop).once('SIGTERM', stop);
+        try {
+          print(command, link, link.url);
+          await ended;
+        } finally {
+          process.off('SIGINT', stop).off('SIGTERM', stop);
+          pages.close();
+        }
+      });
+    });
+};
+
+export const commands = { console: addConsoleCommand };

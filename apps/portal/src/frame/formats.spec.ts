@@ -27,16 +27,6 @@ describe('formats', () => {
     expect(formatsOf('fr', 'UTC').time('2026-10-25T00:30:00Z')).toMatch(/ UTC$/);
   });
 
-  it('write one day and several', () => {
-    const told = (['fr', 'en'] as const).flatMap((language) =>
-      [0, 1, 2, 1_860].map((days) => plain(formatsOf(language, 'UTC').days(days))),
-    );
-    expect(told).toEqual([
-      ...['0 jour', '1 jour', '2 jours', '1 860 jours'],
-      ...['0 days', '1 day', '2 days', '1,860 days'],
-    ]);
-  });
-
   it('name a month in the title of its statement', () => {
     const title = (language: 'fr' | 'en', month: string): string =>
       TEXTS[language].statement.title(formatsOf(language, 'Pacific/Honolulu').month(month));

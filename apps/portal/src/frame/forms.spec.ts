@@ -4,7 +4,7 @@ import { rendered, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { refusedField } from './api.js';
 import { Form, readForm } from './form.js';
-import { Checks, Filters, PostForm, Text } from './forms.js';
+import { Checks, PostForm, Text } from './forms.js';
 import { Body } from './parts.js';
 
 const failed = (action: string, about = '') => ({
@@ -46,12 +46,6 @@ it('leaves the other forms of its page as they are', () => {
   }
 });
 
-it('leaves filters of its page as the address has them', () => {
-  const html = rendered(visitTo({}), h(Filters, { children: url }), failed('save'));
-  expect(html).toContain('value="http://before"');
-  expect(html).not.toContain('aria-invalid');
-});
-
 const read = (body: string) => readForm(Buffer.from(body), 'application/x-www-form-urlencoded');
 
 it('A form has at most 100 fields: the page that shows it again has an element for each', () => {
@@ -62,10 +56,6 @@ it('A form has at most 100 fields: the page that shows it again has an element f
 const shown = (text: string, hides = false): string => rendered(visitTo({}), h(Body, { text, hides }));
 
 describe('the body of a message', () => {
-  it('is shown in lines', () => {
-    expect(shown('{"id":"evt_1"}')).toContain('{\n  &quot;id&quot;: &quot;evt_1&quot;\n}');
-  });
-
   it('is text, whatever it holds', () => {
     expect(shown('<script>alert(1)</script>')).not.toContain('<script>');
   });

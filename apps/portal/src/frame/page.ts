@@ -8,15 +8,6 @@ import type { Api, ApiProblem } from './api.js';
 import type { Form } from './form.js';
 import type { Formats } from './formats.js';
 
-/** The settings of what ends after a term. */
-export const KEPT = [
-  'WEBHOOK_EVENTS_KEPT_DAYS',
-  'WEBHOOK_DELIVERIES_KEPT_DAYS',
-  'TEST_DATA_KEPT_DAYS',
-  'AUDIT_RETENTION_DAYS',
-] as const;
-export type Kept = (typeof KEPT)[number];
-
 /** A request of a signed-in person, and what answers it. */
 export interface Visit {
   readonly session: PortalSession;
@@ -35,10 +26,6 @@ export interface Visit {
   readonly charge: (requests: number) => Promise<void>;
   /** The workspace and the mode of the session. What a form of another one asks for is not done here. */
   readonly place: string;
-  /** How long the service keeps what it keeps for a time, days. */
-  readonly terms: Readonly<Record<Kept, number>>;
-  /** A reading that is under way for longer has had its `reading.delayed` (ms). */
-  readonly lateAfterMs: number;
 }
 
 /** What a page shows inside the frame. */
@@ -102,3 +89,6 @@ export const useShown = (): Shown => {
 };
 
 export const useVisit = (): Visited => useShown().visit;
+
+/** The visit to a page of the portal, which knows more than that to another site. */
+export const usePortal = (): Visit => useShown().visit as Visit;

@@ -88,7 +88,7 @@ export const eventsPage: Page = {
                 ),
               ],
               [texts.reading.when, ({ createdAt }) => <Time at={createdAt} />],
-              [texts.readings.id, ({ readingId }) => <ReadingLink of={readingId} {...visit} />],
+              [texts.readings.id, ({ readingId }) => <ReadingLink of={readingId} />],
             ]}
           />
           <Pager next={next} />
@@ -115,7 +115,7 @@ export const eventPage: Page = {
               [texts.reading.event, <code data-copy>{id}</code>],
               [texts.deliveries.type, <code>{type}</code>],
               [texts.reading.when, <Time at={createdAt} />],
-              [texts.readings.id, <ReadingLink of={readingId} {...visit} />],
+              [texts.readings.id, <ReadingLink of={readingId} />],
             ]}
           />
           <Section title={texts.delivery.body}>

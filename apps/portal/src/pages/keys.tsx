@@ -1,6 +1,6 @@
 import type { ApiKey, ApiKeys, IssuedApiKey, RotatedApiKey } from '@reading-service/client';
 import { API_KEY_SCOPES, PERSONS_SCOPE, SHOW_PERSONS } from '#platform/auth/scopes.js';
-import { type Page, useShown, type Visit } from '../frame/page.js';
+import { type Page, usePortal, useShown, useVisit } from '../frame/page.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../frame/forms.js';
 import { Pager, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
 import { inWords, named } from '../texts/texts.js';
@@ -29,10 +29,10 @@ export const keysPage: Page = {
       title: texts.keys.title,
       body: (
         <>
-          <KeysTable visit={visit} keys={data} />
+          <KeysTable keys={data} />
           <Pager next={nextCursor} />
           <Section title={texts.keys.issue}>
-            <IssueForm visit={visit} />
+            <IssueForm />
           </Section>
         </>
       ),
@@ -68,53 +68,60 @@ export const keysPage: Page = {
   },
 };
 
-const KeysTable = ({ visit: { texts }, keys }: { visit: Visit; keys: readonly ApiKey[] }) => (
-  <Table
-    caption={texts.keys.caption}
-    rows={keys}
-    empty={texts.keys.empty}
-    columns={[
-      [
-        texts.keys.key,
-        ({ keyId, label }) => (
-          <>
-            <code>{keyId}</code> <bdi>{label}</bdi>
-          </>
-        ),
-      ],
-      [texts.readings.status, (key) => <State of={standingOf(key)} />],
-      [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
-      [texts.keys.networks, ({ networks }) => networks.join(', ') || texts.keys.everywhere],
-      [texts.keys.lastUsed, ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" none={texts.never} />],
-      [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} none={texts.noEnd} />],
-      [
-        texts.keys.manage,
-        (key) => standingOf(key) === 'active' && <Manage texts={texts} keyId={key.keyId} />,
-      ],
-    ]}
-  />
-);
+const KeysTable = ({ keys }: { readonly keys: readonly ApiKey[] }) => {
+  const { texts } = useVisit();
+  return (
+    <Table
+      caption={texts.keys.caption}
+      rows={keys}
+      empty={texts.keys.empty}
+      columns={[
+        [
+          texts.keys.key,
+          ({ keyId, label }) => (
+            <>
+              <code>{keyId}</code> <bdi>{label}</bdi>
+            </>
+          ),
+        ],
+        [texts.readings.status, (key) => <State of={standingOf(key)} />],
+        [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
+        [texts.keys.networks, ({ networks }) => networks.join(', ') || texts.keys.everywhere],
+        [texts.keys.lastUsed, ({ lastUsedAt }) => <Time at={lastUsedAt} of="hour" none={texts.never} />],
+        [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} none={texts.noEnd} />],
+        [texts.keys.manage, (key) => standingOf(key) === 'active' && <Manage keyId={key.keyId} />],
+      ]}
+    />
+  );
+};
 
-const Manage = ({ texts, keyId }: { texts: Visit['texts']; keyId: string }) => (
-  <details open={useShown().failed?.form.text('about') === keyId}>
-    <summary>{texts.keys.manage}</summary>
-    <PostForm action="rotate" about={keyId} submit={texts.keys.rotate}>
-      <Choice
-        name="overlapSeconds"
-        id={`overlap-${keyId}`}
-        label={texts.keys.overlap}
-        value="86400"
-        options={OVERLAPS.map((seconds) => [seconds, texts.overlaps[seconds]])}
-      />
-    </PostForm>
-    <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave asks>
-      <p class="hint">{texts.keys.revokeHint}</p>
-    </PostForm>
-  </details>
-);
+const Manage = ({ keyId }: { readonly keyId: string }) => {
+  const {
+    visit: { texts },
+    failed,
+  } = useShown();
+  return (
+    <details open={failed?.form.text('about') === keyId}>
+      <summary>{texts.keys.manage}</summary>
+      <PostForm action="rotate" about={keyId} submit={texts.keys.rotate}>
+        <Choice
+          name="overlapSeconds"
+          id={`overlap-${keyId}`}
+          label={texts.keys.overlap}
+          value="86400"
+          options={OVERLAPS.map((seconds) => [seconds, texts.overlaps[seconds]])}
+        />
+      </PostForm>
+      <PostForm action="revoke" about={keyId} submit={texts.keys.revoke} isGrave asks>
+        <p class="hint">{texts.keys.revokeHint}</p>
+      </PostForm>
+    </details>
+  );
+};
 
 /** Offers what the session may give: never the right to manage keys or to open sessions. */
-const IssueForm = ({ visit: { texts, may, session } }: { visit: Visit }) => {
+const IssueForm = () => {
+  const { texts, may, session } = usePortal();
   const kept = ['keys:write', 'portal:write', ...(may(PERSONS_SCOPE) ? [] : SHOW_PERSONS)];
   const scopes = API_KEY_SCOPES.filter((one) => may(one) && !kept.includes(one));
   return (

@@ -1,27 +1,20 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
 import { allEndpoints, unlessAway } from '../frame/api.js';
 import { Away, Count, EndpointAddress, Facts, Section, State, Table } from '../frame/parts.js';
-import type { Page, Visit } from '../frame/page.js';
+import { type Page, type Visit, usePortal, useVisit } from '../frame/page.js';
 import { DaysChart, readingsByDay, ReadingsTable } from './readings.js';
 
 const LATEST = 5;
 
 const look = async (visit: Visit) => {
-  const { api, may, lateAfterMs } = visit;
-  const late = (status: string) =>
-    api.get<ReadingPage>('/readings', {
-      limit: LATEST,
-      status,
-      createdUntil: new Date(Date.now() - lateAfterMs).toISOString(),
-    });
-  const [credits, readings, endpoints, days, ...slow] = await Promise.all([
+  const { api, may } = visit;
+  const [credits, readings, endpoints, days] = await Promise.all([
     may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read') ? allEndpoints(api) : null,
     may('readings:read') ? readingsByDay(visit) : null,
-    ...(may('readings:read') ? [late('queued'), late('processing')] : []),
   ]);
-  return { credits, readings, endpoints, days, slow: slow.flatMap(({ data }) => data) };
+  return { credits, readings, endpoints, days };
 };
 
 /** What a person has paused needs nobody. */
@@ -33,22 +26,17 @@ export const overviewPage: Page = {
   area: 'overview',
   show: async (visit) => {
     const { overview } = visit.texts;
-    const { credits, readings, endpoints, days, slow } = await look(visit);
+    const { credits, readings, endpoints, days } = await look(visit);
     const unwell = endpoints?.data.filter(needsCare) ?? [];
     const isNew = readings?.data.length === 0;
     return {
       title: overview.title,
       body: (
         <>
-          {isNew && <FirstSteps visit={visit} />}
+          {isNew && <FirstSteps />}
           {credits !== undefined && (
             <Section title={visit.texts.areas.credits}>
-              {credits ? <CreditFacts visit={visit} credits={credits} /> : <Away />}
-            </Section>
-          )}
-          {slow.length > 0 && (
-            <Section title={overview.late}>
-              <ReadingsTable caption={overview.late} rows={slow} />
+              {credits ? <CreditFacts credits={credits} /> : <Away />}
             </Section>
           )}
           {endpoints && (
@@ -66,7 +54,7 @@ export const overviewPage: Page = {
           )}
           {readings && days && !isNew && (
             <Section title={overview.latest}>
-              <DaysChart visit={visit} days={days} />
+              <DaysChart days={days} />
               <ReadingsTable caption={overview.latest} rows={readings.data} />
             </Section>
           )}
@@ -76,8 +64,8 @@ export const overviewPage: Page = {
   },
 };
 
-const CreditFacts = ({ visit, credits }: { readonly visit: Visit; readonly credits: Credits }) => {
-  const { texts, formats } = visit;
+const CreditFacts = ({ credits }: { readonly credits: Credits }) => {
+  const { texts, formats } = useVisit();
   const { overview } = texts;
   const next = credits.grants.find(({ expiresAt }) => expiresAt !== null);
   return (
@@ -103,15 +91,20 @@ const STEPS = [
   { path: 'webhooks/new', text: 'stepWebhook', scope: 'webhooks:write' },
 ] as const;
 
-const FirstSteps = ({ visit: { texts, may } }: { readonly visit: Visit }) => (
-  <Section title={texts.overview.firstSteps}>
-    <ol>
-      {STEPS.map(({ path, text, scope }) => (
-        <li>{may(scope) ? <a href={`/portal/${path}`}>{texts.overview[text]}</a> : texts.overview[text]}</li>
-      ))}
-    </ol>
-    <p>
-      <a href="/docs">{texts.overview.guide}</a>
-    </p>
-  </Section>
-);
+const FirstSteps = () => {
+  const { texts, may } = usePortal();
+  return (
+    <Section title={texts.overview.firstSteps}>
+      <ol>
+        {STEPS.map(({ path, text, scope }) => (
+          <li>
+            {may(scope) ? <a href={`/portal/${path}`}>{texts.overview[text]}</a> : texts.overview[text]}
+          </li>
+        ))}
+      </ol>
+      <p>
+        <a href="/docs">{texts.overview.guide}</a>
+      </p>
+    </Section>
+  );
+};

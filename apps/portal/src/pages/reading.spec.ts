@@ -11,7 +11,7 @@ it.each([true, false])('shows the documents, or says that the session may not op
     ...{ readingId: 'r1', status: 'completed', erasedAt: null },
     document: { available: true, version: 2 },
   } as unknown as Reading;
-  const html = rendered(visit, h(Documents, { visit, reading }));
+  const html = rendered(visit, h(Documents, { reading }));
   expect(rowsOf(html)).toHaveLength(mayRead ? 3 : 0);
   expect(html.includes(TEXTS.en.reading.documentsHidden)).toBe(!mayRead);
 });

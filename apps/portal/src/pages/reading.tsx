@@ -1,7 +1,7 @@
 import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service/client';
 import { refusedField, unlessAway } from '../frame/api.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
-import type { Download, Page, Visit } from '../frame/page.js';
+import { type Download, type Page, type Visit, usePortal } from '../frame/page.js';
 import { Away, type Column, Count, Facts, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
 
@@ -12,8 +12,8 @@ const LIFETIMES = ['3600', '86400', '604800', '2592000'] as const;
 const isFormat = (text: string): text is Format => (FORMATS as readonly string[]).includes(text);
 
 /** Every version of the document, and what makes another one. */
-export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }) => {
-  const { texts, formats, may } = visit;
+export const Documents = ({ reading }: { readonly reading: Reading }) => {
+  const { texts, formats, may } = usePortal();
   const { readingId, document, status, erasedAt } = reading;
   const none = erasedAt !== null ? 'erased' : status === 'failed' ? 'failed' : 'underWay';
   if (!document.available || document.version === null)
@@ -53,8 +53,8 @@ export const Documents = ({ visit, reading }: { visit: Visit; reading: Reading }
 };
 
 /** Links that need no key: those that exist, and a form for another. */
-export const DocumentLinks = ({ visit, links }: { visit: Visit; links: readonly DocumentLink[] }) => {
-  const { texts } = visit;
+const DocumentLinks = ({ links }: { readonly links: readonly DocumentLink[] }) => {
+  const { texts } = usePortal();
   const { reading } = texts;
   return (
     <>
@@ -139,18 +139,18 @@ export const readingPage: Page = {
       body: (
         <>
           {underWay && <p class="empty">{texts.reading.underWay}</p>}
-          <ReadingFacts visit={visit} reading={reading} />
-          <Person visit={visit} reading={reading} />
+          <ReadingFacts reading={reading} />
+          <Person reading={reading} />
           <Section title={texts.reading.documents}>
-            <Documents visit={visit} reading={reading} />
+            <Documents reading={reading} />
           </Section>
           {links && (
             <Section title={texts.reading.links}>
-              <DocumentLinks visit={visit} links={links} />
+              <DocumentLinks links={links} />
             </Section>
           )}
           <Section title={texts.reading.timeline}>
-            {history ? <Timeline visit={visit} history={history} /> : <Away />}
+            {history ? <Timeline history={history} /> : <Away />}
           </Section>
           {may('erasure') && reading.erasedAt === null && (
             <Section title={texts.reading.erase}>
@@ -213,27 +213,31 @@ export const documentPage: Page = {
   },
 };
 
-const ReadingFacts = ({ visit: { texts, formats }, reading }: { visit: Visit; reading: Reading }) => (
-  <Facts
-    of={[
-      [texts.readings.id, <code>{reading.readingId}</code>],
-      [texts.readings.status, <State of={reading.erasedAt === null ? reading.status : 'erased'} />],
-      reading.error && [texts.states.failed, named(texts.failures, reading.error.code)],
-      [texts.readings.locale, texts.locales[reading.locale]],
-      [texts.readings.created, <Time at={reading.createdAt} />],
-      [texts.states.completed, <Time at={reading.completedAt} />],
-      [
-        texts.readings.document,
-        reading.document.version === null
-          ? texts.none
-          : texts.readings.version(formats.number(reading.document.version)),
-      ],
-    ]}
-  />
-);
+const ReadingFacts = ({ reading }: { readonly reading: Reading }) => {
+  const { texts, formats } = usePortal();
+  return (
+    <Facts
+      of={[
+        [texts.readings.id, <code>{reading.readingId}</code>],
+        [texts.readings.status, <State of={reading.erasedAt === null ? reading.status : 'erased'} />],
+        reading.error && [texts.states.failed, named(texts.failures, reading.error.code)],
+        [texts.readings.locale, texts.locales[reading.locale]],
+        [texts.readings.created, <Time at={reading.createdAt} />],
+        [texts.states.completed, <Time at={reading.completedAt} />],
+        [
+          texts.readings.document,
+          reading.document.version === null
+            ? texts.none
+            : texts.readings.version(formats.number(reading.document.version)),
+        ],
+      ]}
+    />
+  );
+};
 
 /** Names stand apart from the text around them, whatever direction their letters have. */
-const Person = ({ visit: { texts, formats, may }, reading }: { visit: Visit; reading: Reading }) => {
+const Person = ({ reading }: { readonly reading: Reading }) => {
+  const { texts, formats, may } = usePortal();
   if (reading.erasedAt !== null) return null;
   const { input, externalId } = reading;
   return (
@@ -257,13 +261,8 @@ const Person = ({ visit: { texts, formats, may }, reading }: { visit: Visit; rea
   );
 };
 
-const Timeline = ({
-  visit: { texts, formats },
-  history,
-}: {
-  visit: Visit;
-  history: ReadingHistoryPage['data'];
-}) => {
+const Timeline = ({ history }: { readonly history: ReadingHistoryPage['data'] }) => {
+  const { texts, formats } = usePortal();
   const { reading } = texts;
   const detailOf = ({ cost, attempt, code }: (typeof history)[number]['data']): string =>
     [

@@ -3,13 +3,18 @@ import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { CountReadings, type ReadingsOfDay } from '#readings/contracts/index.js';
 import { type Form, instantOf } from '../frame/form.js';
 import { Choice, Filters, PostForm, Text } from '../frame/forms.js';
-import { type Page, useVisit, type Visit } from '../frame/page.js';
+import { type Page, type Visit, usePortal, useVisit } from '../frame/page.js';
 import { BarChart, Pager, State, Table, Time } from '../frame/parts.js';
 
-type Props = Pick<Visit, 'texts' | 'may'> & { readonly of: string | undefined; readonly isShort?: true };
-
 /** A reading that something is about: a link for a session that may see readings. */
-export const ReadingLink = ({ texts, may, of, isShort }: Props) => {
+export const ReadingLink = ({
+  of,
+  isShort,
+}: {
+  readonly of: string | undefined;
+  readonly isShort?: true;
+}) => {
+  const { texts, may } = usePortal();
   if (of === undefined) return <span class="soft">{texts.none}</span>;
   const id = <code>{isShort ? of.slice(0, 8) : of}</code>;
   return may('readings:read') ? <a href={`/portal/readings/${of}`}>{id}</a> : id;
@@ -33,13 +38,8 @@ export const readingsByDay = async ({ queries, session }: Visit): Promise<readon
 };
 
 /** A small chart; its numbers are in its text for those who do not see it. */
-export const DaysChart = ({
-  visit: { texts, formats },
-  days,
-}: {
-  visit: Visit;
-  days: readonly ReadingsOfDay[];
-}) => {
+export const DaysChart = ({ days }: { readonly days: readonly ReadingsOfDay[] }) => {
+  const { texts, formats } = useVisit();
   const bars = days.map(({ day, readings }) => ({
     label: texts.pair(formats.date(day), formats.number(readings)),
     values: [readings],

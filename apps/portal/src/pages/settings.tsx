@@ -1,10 +1,10 @@
-import type { PortalSession, PortalSessionPage, WebhookEndpoint } from '@reading-service/client';
+import type { PortalSession, PortalSessionPage } from '@reading-service/client';
 import { AdjustPortalSession, PORTAL_LANGUAGES, isTimeZone } from '#workspaces/contracts/index.js';
-import { allEndpoints, refusedField } from '../frame/api.js';
+import { refusedField } from '../frame/api.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
-import { KEPT, type Page, type Visit } from '../frame/page.js';
-import { EndpointAddress, Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
-import { inWords, named } from '../texts/texts.js';
+import { type Page, usePortal } from '../frame/page.js';
+import { Facts, Pager, Section, State, Table, Time } from '../frame/parts.js';
+import { inWords } from '../texts/texts.js';
 
 const ROWS = 25;
 
@@ -18,14 +18,13 @@ export const settingsPage: Page = {
   path: '/settings',
   area: 'settings',
   show: async (visit) => {
-    const { texts, session, api, may, query, formats, terms } = visit;
+    const { texts, session, api, may, query } = visit;
     const sessions = may('portal:write')
       ? await api.get<PortalSessionPage>('/portal/sessions', {
           limit: ROWS,
           cursor: query.get('cursor') ?? '',
         })
       : null;
-    const endpoints = may('webhooks:read') ? await allEndpoints(api) : null;
     return {
       title: texts.areas.settings,
       body: (
@@ -53,18 +52,9 @@ export const settingsPage: Page = {
               ]}
             />
           </Section>
-          <Section title={texts.settings.kept}>
-            <Facts of={KEPT.map((kept) => [texts.settings.keeps[kept], formats.days(terms[kept])])} />
-            <p class="soft">{texts.settings.keptForGood}</p>
-          </Section>
-          {endpoints && (
-            <Section title={texts.settings.notices}>
-              <Notices visit={visit} endpoints={endpoints.data} />
-            </Section>
-          )}
           {sessions && (
             <Section title={texts.settings.sessions}>
-              <Sessions visit={visit} sessions={sessions.data} />
+              <Sessions sessions={sessions.data} />
               <Pager next={sessions.nextCursor} />
             </Section>
           )}
@@ -88,60 +78,35 @@ export const settingsPage: Page = {
   },
 };
 
-/** Where the service tells what is no event of a reading, such as few credits. An endpoint's page changes it. */
-const Notices = ({
-  visit: { texts },
-  endpoints,
-}: {
-  visit: Visit;
-  endpoints: readonly WebhookEndpoint[];
-}) => (
-  <Table
-    caption={texts.settings.noticesCaption}
-    rows={endpoints}
-    empty={texts.settings.noEndpoint}
-    columns={[
-      [texts.overview.endpoint, EndpointAddress],
-      [
-        texts.settings.notices,
-        ({ notices }) => notices.map((type) => named(texts.eventTypes, type)).join(', ') || texts.none,
-      ],
-    ]}
-  />
-);
-
-const Sessions = ({
-  visit: { texts, session },
-  sessions,
-}: {
-  visit: Visit;
-  sessions: readonly PortalSession[];
-}) => (
-  <Table
-    caption={texts.settings.sessionsCaption}
-    rows={sessions}
-    empty={texts.none}
-    columns={[
-      [
-        texts.settings.openedBy,
-        ({ openedBy, sessionId }) => (
-          <>
-            <code>{openedBy}</code>
-            {sessionId === session.sessionId && <> ({texts.settings.yours})</>}
-          </>
-        ),
-      ],
-      [texts.readings.status, (one) => <State of={standingOf(one)} />],
-      [texts.settings.started, ({ startedAt }) => <Time at={startedAt} />],
-      [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} />],
-      [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
-      [
-        texts.settings.end,
-        (one) =>
-          ['active', 'waiting'].includes(standingOf(one)) && (
-            <PostForm action="endSession" about={one.sessionId} submit={texts.settings.end} />
+const Sessions = ({ sessions }: { readonly sessions: readonly PortalSession[] }) => {
+  const { texts, session } = usePortal();
+  return (
+    <Table
+      caption={texts.settings.sessionsCaption}
+      rows={sessions}
+      empty={texts.none}
+      columns={[
+        [
+          texts.settings.openedBy,
+          ({ openedBy, sessionId }) => (
+            <>
+              <code>{openedBy}</code>
+              {sessionId === session.sessionId && <> ({texts.settings.yours})</>}
+            </>
           ),
-      ],
-    ]}
-  />
-);
+        ],
+        [texts.readings.status, (one) => <State of={standingOf(one)} />],
+        [texts.settings.started, ({ startedAt }) => <Time at={startedAt} />],
+        [texts.reading.expires, ({ expiresAt }) => <Time at={expiresAt} />],
+        [texts.keys.scopes, ({ scopes }) => inWords(texts, scopes), 'long'],
+        [
+          texts.settings.end,
+          (one) =>
+            ['active', 'waiting'].includes(standingOf(one)) && (
+              <PostForm action="endSession" about={one.sessionId} submit={texts.settings.end} />
+            ),
+        ],
+      ]}
+    />
+  );
+};

@@ -108,7 +108,7 @@ export const statementPage: Page = {
               [
                 said.about,
                 ({ readingId, reference }) =>
-                  readingId ? <ReadingLink of={readingId} isShort {...visit} /> : reference,
+                  readingId ? <ReadingLink of={readingId} isShort /> : reference,
               ],
             ]}
           />

@@ -34,8 +34,6 @@ export const visitTo = ({ get, query, stands, params = {} }: Stand): Visit =>
     query: new URLSearchParams(),
     may: () => true,
     charge: async () => undefined,
-    terms: {},
-    lateAfterMs: 300_000,
   }) as unknown as Visit;
 
 /** The HTML of a part of a page. */

@@ -6,12 +6,11 @@ import {
   type AnsweredDelivery,
   FindAnsweredDelivery,
   FindToldEvent,
-  isNotice,
   type ToldEvent,
 } from '#webhooks/contracts/index.js';
 import { unlessAway } from '../../frame/api.js';
 import { PostForm } from '../../frame/forms.js';
-import type { Page, Visit } from '../../frame/page.js';
+import { type Page, type Visit, usePortal, useVisit } from '../../frame/page.js';
 import { Away, Body, Count, Facts, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
 import { ReadingLink } from '../readings.js';
@@ -59,17 +58,16 @@ export const deliveryPage: Page = {
       body: (
         <>
           <EndpointLink to={endpoint} />
-          <DeliveryFacts visit={visit} delivery={delivery} endpoint={endpoint} />
+          <DeliveryFacts delivery={delivery} endpoint={endpoint} />
           {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
           <Section title={texts.delivery.attempts}>
-            <Attempts visit={visit} delivery={delivery} />
-            {delivery.history.some(({ error }) => error !== null) && <Answers visit={visit} of={answered} />}
+            <Attempts delivery={delivery} />
+            {delivery.history.some(({ error }) => error !== null) && <Answers of={answered} />}
           </Section>
           <Section title={texts.delivery.request}>
             <p>
               <code>{`POST ${endpoint.url}`}</code>
             </p>
-            <Headers visit={visit} delivery={delivery} endpoint={endpoint} />
             <h3>{texts.delivery.body}</h3>
             {told === null && <p class="empty">{texts.delivery.noBody}</p>}
             {told && (body === null ? <Away /> : <Body text={body} hides={hidesId(told, visit)} />)}
@@ -97,42 +95,40 @@ const markOf = ({ delivery: said }: Visit['texts'], delivery: DeliveryHistory): 
 };
 
 const DeliveryFacts = ({
-  visit: { texts, may },
   delivery,
   endpoint,
 }: {
-  readonly visit: Visit;
   readonly delivery: DeliveryHistory;
   readonly endpoint: WebhookEndpoint;
-}) => (
-  <Facts
-    of={[
-      [texts.deliveries.status, <State of={delivery.status} />],
-      [texts.delivery.mark, markOf(texts, delivery)],
-      [
-        texts.reading.event,
-        may('events:read') ? (
-          <a href={`/portal/events/${delivery.eventId}`}>
+}) => {
+  const { texts, may } = usePortal();
+  return (
+    <Facts
+      of={[
+        [texts.deliveries.status, <State of={delivery.status} />],
+        [texts.delivery.mark, markOf(texts, delivery)],
+        [
+          texts.reading.event,
+          may('events:read') ? (
+            <a href={`/portal/events/${delivery.eventId}`}>
+              <code>{delivery.eventId}</code>
+            </a>
+          ) : (
             <code>{delivery.eventId}</code>
-          </a>
-        ) : (
-          <code>{delivery.eventId}</code>
-        ),
-      ],
-      delivery.readingId !== null && [
-        texts.readings.id,
-        <ReadingLink of={delivery.readingId} texts={texts} may={may} />,
-      ],
-      [texts.webhooks.created, <Time at={delivery.createdAt} />],
-      delivery.status === 'pending'
-        ? [texts.endpoint.nextAttempt, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
-        : [texts.delivery.settled, <Time at={delivery.settledAt} />],
-    ]}
-  />
-);
+          ),
+        ],
+        delivery.readingId !== null && [texts.readings.id, <ReadingLink of={delivery.readingId} />],
+        [texts.webhooks.created, <Time at={delivery.createdAt} />],
+        delivery.status === 'pending'
+          ? [texts.endpoint.nextAttempt, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
+          : [texts.delivery.settled, <Time at={delivery.settledAt} />],
+      ]}
+    />
+  );
+};
 
-const Attempts = ({ visit: { texts }, delivery }: { visit: Visit; delivery: DeliveryHistory }) => {
-  const { delivery: said } = texts;
+const Attempts = ({ delivery }: { readonly delivery: DeliveryHistory }) => {
+  const { delivery: said } = useVisit().texts;
   return (
     <Table
       caption={said.attempts}
@@ -149,7 +145,8 @@ const Attempts = ({ visit: { texts }, delivery }: { visit: Visit; delivery: Deli
 };
 
 /** What the receiver said to failed attempts, as text: it may hold anything. */
-const Answers = ({ visit: { texts, may }, of }: { visit: Visit; of: AnsweredDelivery | null }) => {
+const Answers = ({ of }: { readonly of: AnsweredDelivery | null }) => {
+  const { texts, may } = usePortal();
   const { delivery: said } = texts;
   const answered = of?.history.filter(({ answer }) => answer !== null) ?? [];
   return (
@@ -164,48 +161,5 @@ const Answers = ({ visit: { texts, may }, of }: { visit: Visit; of: AnsweredDeli
       ))}
       <p class="hint">{may(PERSONS_SCOPE) ? said.answerHint : said.answerHidden}</p>
     </>
-  );
-};
-
-/** The headers of an attempt. What is secret or signed anew is named without its value. */
-const Headers = ({
-  visit: { texts },
-  delivery,
-  endpoint,
-}: {
-  readonly visit: Visit;
-  readonly delivery: DeliveryHistory;
-  readonly endpoint: WebhookEndpoint;
-}) => {
-  const { delivery: said } = texts;
-  const signed = <span class="soft">{said.signed}</span>;
-  const rows: readonly (readonly [string, string | typeof signed])[] = [
-    ['content-type', 'application/json; charset=utf-8'],
-    [isNotice(delivery.type) ? 'x-service-notice' : 'x-service-event', delivery.type],
-    ['x-service-event-id', delivery.eventId],
-    ['x-service-delivery-id', delivery.deliveryId],
-    ...(delivery.test ? [['x-service-test', 'true'] as const] : []),
-    ...(delivery.redelivery ? [['x-service-redelivery', 'true'] as const] : []),
-    ['x-service-attempt', signed],
-    ['x-service-timestamp', signed],
-    ['x-service-signature', signed],
-    ['webhook-id', delivery.eventId],
-    ['webhook-timestamp', signed],
-    ['webhook-signature', signed],
-    ...endpoint.headerNames.map((name) => [name, <span class="soft">{said.sealed}</span>] as const),
-  ];
-  return (
-    <details>
-      <summary>{said.headers}</summary>
-      <Table
-        caption={said.headers}
-        rows={rows}
-        empty={texts.none}
-        columns={[
-          [said.header, ([name]) => <code>{name}</code>],
-          [said.value, ([, value]) => value],
-        ]}
-      />
-    </details>
   );
 };

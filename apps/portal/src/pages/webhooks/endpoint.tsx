@@ -7,7 +7,7 @@ import {
   PUBLIC_EVENT_TYPES,
 } from '#webhooks/contracts/index.js';
 import { areFilters, Choice, Filters, PostForm, Text } from '../../frame/forms.js';
-import { type Failed, type GoTo, type Page, useVisit, type Visit } from '../../frame/page.js';
+import { type Failed, type GoTo, type Page, type Visit, usePortal, useVisit } from '../../frame/page.js';
 import { BarChart, Count, Facts, Pager, Section, State, Table, Time } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
 
@@ -56,15 +56,8 @@ const findDeliveries = ({ api, query }: Visit, endpointId: string): Promise<Deli
 };
 
 /** The deliveries of an endpoint, with filters. */
-export const Deliveries = ({
-  visit: { texts, query },
-  endpointId,
-  page,
-}: {
-  readonly visit: Visit;
-  readonly endpointId: string;
-  readonly page: DeliveryPage;
-}) => {
+const Deliveries = ({ endpointId, page }: { readonly endpointId: string; readonly page: DeliveryPage }) => {
+  const { texts, query } = useVisit();
   const { deliveries, states, eventTypes } = texts;
   return (
     <>
@@ -144,8 +137,8 @@ const hoursOf = ({ until, hours }: WebhookEndpointStats): readonly Hour[] => {
 };
 
 /** The attempts of the last 24 hours, as a chart and as a table. */
-export const Health = ({ visit, stats }: { readonly visit: Visit; readonly stats: WebhookEndpointStats }) => {
-  const { texts, formats } = visit;
+const Health = ({ stats }: { readonly stats: WebhookEndpointStats }) => {
+  const { texts, formats } = useVisit();
   const { endpoint } = texts;
   const hours = hoursOf(stats);
   const sum = (of: 'succeeded' | 'failed') => hours.reduce((total, hour) => total + hour[of], 0);
@@ -252,12 +245,12 @@ export const oneEndpointPage: Page = {
       refreshSeconds: isUnderWay && endpoint.enabled && !failed && query.size === 0 ? LOOK_AGAIN : undefined,
       body: (
         <>
-          <Condition visit={visit} endpoint={endpoint} />
-          <EndpointFacts visit={visit} endpoint={endpoint} queue={queue} />
-          {may('webhooks:write') && <EndpointActions visit={visit} endpoint={endpoint} />}
-          <Health visit={visit} stats={stats} />
+          <Condition endpoint={endpoint} />
+          <EndpointFacts endpoint={endpoint} queue={queue} />
+          {may('webhooks:write') && <EndpointActions endpoint={endpoint} />}
+          <Health stats={stats} />
           <Section title={texts.deliveries.title}>
-            <Deliveries visit={visit} endpointId={endpoint.endpointId} page={deliveries} />
+            <Deliveries endpointId={endpoint.endpointId} page={deliveries} />
           </Section>
         </>
       ),
@@ -278,7 +271,8 @@ export const oneEndpointPage: Page = {
 };
 
 /** What keeps an endpoint from receiving. */
-const Condition = ({ visit: { texts, may }, endpoint }: { visit: Visit; endpoint: WebhookEndpoint }) => {
+const Condition = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
+  const { texts, may } = usePortal();
   const { state, disabledReason } = endpoint.health;
   if (state === 'failing') return <p class="refusal">{texts.endpoint.failing}</p>;
   if (state === 'disabled')
@@ -295,14 +289,13 @@ const Condition = ({ visit: { texts, may }, endpoint }: { visit: Visit; endpoint
 const MODES = { live: 'modesLive', test: 'modesTest' } as const;
 
 const EndpointFacts = ({
-  visit: { texts, formats },
   endpoint: one,
   queue,
 }: {
-  readonly visit: Visit;
   readonly endpoint: WebhookEndpoint;
   readonly queue: EndpointQueue | null;
 }) => {
+  const { texts, formats } = useVisit();
   const { webhooks, endpoint } = texts;
   const list = (types: readonly string[]) =>
     types.length === 0 ? texts.none : types.map((type) => named(texts.eventTypes, type)).join(', ');
@@ -330,13 +323,8 @@ const EndpointFacts = ({
   );
 };
 
-const EndpointActions = ({
-  visit: { texts, path },
-  endpoint: one,
-}: {
-  visit: Visit;
-  endpoint: WebhookEndpoint;
-}) => {
+const EndpointActions = ({ endpoint: one }: { readonly endpoint: WebhookEndpoint }) => {
+  const { texts, path } = useVisit();
   const { endpoint, eventTypes } = texts;
   return (
     <>

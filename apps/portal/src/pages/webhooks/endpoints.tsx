@@ -11,7 +11,7 @@ import { GetEndpointQueue, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/co
 import { refusedField } from '../../frame/api.js';
 import type { Form } from '../../frame/form.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../../frame/forms.js';
-import type { Page, Visit } from '../../frame/page.js';
+import { type Page, usePortal, useVisit } from '../../frame/page.js';
 import { EndpointAddress, Facts, Pager, Secret, Section, State, Table, Time } from '../../frame/parts.js';
 import { EndpointLink, endpointPage, endpointPath, stateOf } from './endpoint.js';
 
@@ -27,43 +27,44 @@ const SNIPPETS = [
 
 /** A signing secret that this answer alone shows, and how a receiver verifies with it, in each language. */
 const NewSecret = ({
-  visit: { texts },
   secret,
   lost,
   href,
   children,
 }: {
-  readonly visit: Visit;
   readonly secret: string | undefined;
   /** In place of a secret that was shown before. */
   readonly lost: string;
   /** The page of the endpoint. */
   readonly href: string;
   readonly children?: ComponentChildren;
-}) => (
-  <>
-    {secret === undefined ? (
-      <p class="refusal">{lost}</p>
-    ) : (
-      <Secret label={texts.newEndpoint.secret} value={secret} />
-    )}
-    {children}
-    <p>
-      <a href={href}>{texts.newEndpoint.toEndpoint}</a>
-    </p>
-    <Section title={texts.newEndpoint.verify}>
-      <p>{texts.newEndpoint.verifyHint}</p>
-      {SNIPPETS.map(({ language, code }, at) => (
-        <details open={at === 0}>
-          <summary>{language}</summary>
-          <pre tabIndex={0} data-copy>
-            <code>{code}</code>
-          </pre>
-        </details>
-      ))}
-    </Section>
-  </>
-);
+}) => {
+  const { texts } = useVisit();
+  return (
+    <>
+      {secret === undefined ? (
+        <p class="refusal">{lost}</p>
+      ) : (
+        <Secret label={texts.newEndpoint.secret} value={secret} />
+      )}
+      {children}
+      <p>
+        <a href={href}>{texts.newEndpoint.toEndpoint}</a>
+      </p>
+      <Section title={texts.newEndpoint.verify}>
+        <p>{texts.newEndpoint.verifyHint}</p>
+        {SNIPPETS.map(({ language, code }, at) => (
+          <details open={at === 0}>
+            <summary>{language}</summary>
+            <pre tabIndex={0} data-copy>
+              <code>{code}</code>
+            </pre>
+          </details>
+        ))}
+      </Section>
+    </>
+  );
+};
 
 const LIVE = 'live';
 const BOTH = 'both';
@@ -95,19 +96,13 @@ export const settingsOf = (form: Form): Readonly<Record<string, unknown>> => {
 };
 
 /** The fields of an endpoint, as it is or as a new one begins. */
-const EndpointFields = ({
-  visit,
-  endpoint,
-}: {
-  readonly visit: Visit;
-  readonly endpoint?: WebhookEndpoint;
-}) => {
-  const { texts } = visit;
+const EndpointFields = ({ endpoint }: { readonly endpoint?: WebhookEndpoint }) => {
+  const { texts, may, session } = usePortal();
   const { webhooks, eventTypes } = texts;
   const chosenModes = endpoint?.modes.length === 2 ? BOTH : LIVE;
   return (
     <>
-      {visit.may(PERSONS_SCOPE) && (
+      {may(PERSONS_SCOPE) && (
         <Text
           name="url"
           type="url"
@@ -131,7 +126,7 @@ const EndpointFields = ({
         values={endpoint?.notices ?? []}
         options={NOTICE_TYPES.map((type) => [type, eventTypes[type]])}
       />
-      {visit.session.mode === 'live' && (
+      {session.mode === 'live' && (
         <Choice
           name="modes"
           label={texts.areas.readings}
@@ -226,7 +221,7 @@ export const newEndpointPage: Page = {
     title: visit.texts.webhooks.create,
     body: (
       <PostForm action="create" submit={visit.texts.webhooks.create}>
-        <EndpointFields visit={visit} />
+        <EndpointFields />
       </PostForm>
     ),
   }),
@@ -239,7 +234,6 @@ export const newEndpointPage: Page = {
         title: newEndpoint.done,
         body: (
           <NewSecret
-            visit={visit}
             secret={signingSecret}
             lost={newEndpoint.secretLost}
             href={`/portal/webhooks/${endpointId}`}
@@ -267,7 +261,7 @@ export const editEndpointPage: Page = {
           <PostForm action="save" submit={webhooks.save}>
             {/* Still that of what the person saw, until the page has said that somebody changed it since. */}
             <input type="hidden" name="etag" value={(!isTold && failed?.form.text('etag')) || etag} />
-            <EndpointFields visit={visit} endpoint={endpoint} />
+            <EndpointFields endpoint={endpoint} />
           </PostForm>
           <Section title={editEndpoint.remove}>
             <p>{editEndpoint.removeHint}</p>
@@ -314,7 +308,7 @@ export const secretPage: Page = {
         <>
           <EndpointLink to={one} />
           <Facts of={[[endpoint.secret, endpoint.secretEnds(one.secretHint)]]} />
-          <Overlap visit={visit} until={queue?.oldSecretsValidUntil ?? null} />
+          <Overlap until={queue?.oldSecretsValidUntil ?? null} />
           <p>{said.hint}</p>
           <PostForm action="rotate" submit={said.submit}>
             <Choice
@@ -339,13 +333,8 @@ export const secretPage: Page = {
       return {
         title: texts.secretPage.title,
         body: (
-          <NewSecret
-            visit={visit}
-            secret={signingSecret}
-            lost={texts.secretPage.lost}
-            href={endpointPage(visit)}
-          >
-            <Overlap visit={visit} until={previousValidUntil} />
+          <NewSecret secret={signingSecret} lost={texts.secretPage.lost} href={endpointPage(visit)}>
+            <Overlap until={previousValidUntil} />
           </NewSecret>
         ),
       };
@@ -354,7 +343,8 @@ export const secretPage: Page = {
 };
 
 /** How long the old secret still signs. */
-const Overlap = ({ visit: { texts, formats }, until }: { visit: Visit; until: string | null }) => {
+const Overlap = ({ until }: { readonly until: string | null }) => {
+  const { texts, formats } = useVisit();
   if (until === null || Date.parse(until) <= Date.now()) return <p class="empty">{texts.secretPage.alone}</p>;
   return (
     <p class="done">

@@ -1,7 +1,7 @@
 import type { Replay, WebhookEndpoint } from '@reading-service/client';
 import { PUBLIC_EVENT_TYPES, REPLAYABLE_STATUSES, UNDELIVERED_STATUSES } from '#webhooks/contracts/index.js';
 import { Checks, PostForm, Text } from '../../frame/forms.js';
-import type { Page, Visit } from '../../frame/page.js';
+import { type Page, type Visit, usePortal, useVisit } from '../../frame/page.js';
 import { Count, Facts, State, Time } from '../../frame/parts.js';
 import { instantOf } from '../../frame/form.js';
 import { EndpointLink, endpointPage, endpointPath } from './endpoint.js';
@@ -87,8 +87,8 @@ export const oneReplayPage: Page = {
           <p>
             <a href={endpointPage(visit)}>{texts.newEndpoint.toEndpoint}</a>
           </p>
-          <Outcome visit={visit} replay={replay} />
-          <ReplayFacts visit={visit} replay={replay} />
+          <Outcome replay={replay} />
+          <ReplayFacts replay={replay} />
         </>
       ),
     };
@@ -107,7 +107,8 @@ export const oneReplayPage: Page = {
 };
 
 /** What a replay found or does, and what can be done next. */
-const Outcome = ({ visit, replay: one }: { visit: Visit; replay: Replay }) => {
+const Outcome = ({ replay: one }: { readonly replay: Replay }) => {
+  const visit = usePortal();
   const { texts, formats } = visit;
   const { replay } = texts;
   if (isUnderWay(one))
@@ -131,7 +132,8 @@ const Outcome = ({ visit, replay: one }: { visit: Visit; replay: Replay }) => {
   );
 };
 
-const ReplayFacts = ({ visit: { texts, formats }, replay: one }: { visit: Visit; replay: Replay }) => {
+const ReplayFacts = ({ replay: one }: { readonly replay: Replay }) => {
+  const { texts, formats } = useVisit();
   const { replay, eventTypes, replayable, states } = texts;
   const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map((state) =>
     texts.pair(states[state], formats.number(one.deliveries[state])),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
-import { find } from './streams.js';
+import { findEvents } from './events.js';
 
 const DAY_MS = 86_400_000;
 const SINCE = Date.parse('2026-04-01T00:00:00.000Z');
@@ -32,7 +32,7 @@ const found = async (...newestFirst: StoredEvent[]): Promise<string[]> => {
       yield* newestFirst;
     },
   } as unknown as EventStore;
-  const events = await find(store, { type: 'Added' }, { since: SINCE, limit: 50 });
+  const events = await findEvents(store, { type: 'Added' }, { since: SINCE, limit: 50 });
   return events.map(({ id }) => id);
 };
 
