@@ -15,18 +15,12 @@ import { installationOf } from '#platform/crypto/installation.js';
 import { migrate, migrateTo } from '#platform/postgres/migrate.js';
 import { projectPath } from '#platform/project-path.js';
 import {
+  type DataFolder,
   isDataFolder,
   openDataFolder,
   removeDataFolder,
-  type DataFolder,
+  takeLock,
 } from '../../../embedded/src/data-folder.js';
-import { takeLock } from '../../../embedded/src/lock.js';
-import { startPostgres } from '../../../embedded/src/postgres.js';
-import {
-  APPLICATION,
-  prepareEmbeddedRoles,
-  type DatabaseUrls,
-} from '../../../embedded/src/postgres/database.js';
 import { ProcessRecord } from '../../../embedded/src/processes.js';
 import { loadSecrets } from '../../../embedded/src/secrets.js';
 import { StackError } from '../../../embedded/src/stack-error.js';
@@ -34,8 +28,8 @@ import type { SupervisorEvents } from '../../../embedded/src/supervisor.js';
 import { MODULES } from '../../../service/src/modules.js';
 import type { Config } from '../../../service/src/settings.js';
 import { OpsError, withProgress } from '../output.js';
-import { requireEmpty, restoreNode, runForLog, type LogContents, type NodeFolders } from './log.js';
-import { isDiskFull, syncPath, type ErasedReading, type Manifest } from './manifest.js';
+import { type LogContents, type NodeFolders, requireEmpty, restoreNode, runForLog } from './log.js';
+import { type ErasedReading, isDiskFull, type Manifest, syncPath } from './manifest.js';
 import { mergedReadings, recordErased, restoreKeys } from './mirror.js';
 import {
   appliedCounts,
@@ -43,9 +37,15 @@ import {
   erasedInDatabase,
   filledTables,
   loadTables,
-  serviceSessions,
   type OnTable,
+  serviceSessions,
 } from './tables.js';
+import {
+  APPLICATION,
+  type DatabaseUrls,
+  prepareEmbeddedRoles,
+  startPostgres,
+} from '../../../embedded/src/postgres/server.js';
 
 const STOP_WITHIN_MS = 10_000;
 export const QUIET: SupervisorEvents = {
@@ -103,9 +103,9 @@ export const buildDataFolder = <T>(
     return work({ folder, urls, record });
   });
 
-/** @throws OpsError with the first obstacle */
-const requireNone = ([first]: readonly string[]): void => {
-  if (first !== undefined) throw new OpsError(first);
+/** @throws OpsError with every obstacle */
+const requireNone = (obstacles: readonly string[]): void => {
+  if (obstacles.length > 0) throw new OpsError(obstacles.join('\n'));
 };
 
 /** The message with which a check refuses; none when it passes. */
@@ -265,7 +265,7 @@ export interface ServersPlan {
 }
 
 /** What keeps a restore from these servers: what is missing, runs, or would be overwritten. */
-export const serverObstacles = async (
+const serverObstacles = async (
   { config, node, command, keys, replace }: ServersPlan,
   { eventStore, installation }: Manifest,
 ): Promise<readonly string[]> => {

@@ -155,16 +155,15 @@ interface RestoreOptions extends LogOptions {
   readonly keys?: string;
   readonly withoutKeys?: true;
   readonly replace?: boolean;
-  readonly dryRun?: true;
 }
 
 const RESTORE_HELP = `
-Stop the service first. The embedded stack is restored to DATA_DIR; it appears there when it is complete. With
+Stop the service first. All that is in the way is named before anything changes. The embedded stack is restored to DATA_DIR; it appears there when it is complete. With
 DATABASE_URL set, the backup is loaded into that database (as DATABASE_OWNER_URL) and the data folder of a stopped
 EventStoreDB node.
 
 Example:
-  ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run`;
+  ops restore --from /backups/2026-11-20 --keys /keys-mirror`;
 
 export const addRestoreCommand = (restore: Command): void => {
   restore
@@ -173,7 +172,6 @@ export const addRestoreCommand = (restore: Command): void => {
     .option('--without-keys', 'servers: the keys are where the service looks for them');
   addLogOptions(restore, 'empty data folder of a stopped EventStoreDB node', 'restores')
     .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
-    .option('--dry-run', 'show what would be restored and what is in the way, and change nothing')
     .addHelpText('after', RESTORE_HELP)
     .action(async (options: RestoreOptions, command: Command) => {
       const from = resolve(options.from);
@@ -181,10 +179,6 @@ export const addRestoreCommand = (restore: Command): void => {
       const list = await erasedList(options, manifest);
       const restored = await (isEmbedded() ? onEmbedded : onServers)(from, manifest, options, list);
       const { takenAt } = manifest.postgres;
-      if ('inTheWay' in restored) {
-        const value = { outcome: 'not_restored', takenAt, ...restored };
-        return print(command, value, planText(takenAt, restored), restored.inTheWay.length > 0);
-      }
       const listedUntil = list.note?.updatedAt ?? takenAt;
       const value = { outcome: 'restored', takenAt, ...restored, listedUntil };
       print(command, value, restoredText(takenAt, value, list.folder));
@@ -224,37 +218,19 @@ const erasedList = async (
   return { folder, note: (keys === undefined ? findMirror : readMirror)(folder, installation) };
 };
 
-/** What a restore would do. */
-interface RestorePlan {
-  readonly events: number;
-  readonly targets: readonly string[];
-  readonly replace: boolean;
-  /** Readings that the mirror of keys, or the folder beside the backups, lists as erased. */
-  readonly staysErased: number;
-  /** What keeps the restore from starting, a sentence each. */
-  readonly inTheWay: readonly string[];
-}
-
 const onEmbedded = async (
   from: string,
   manifest: Manifest,
-  { keys, replace = false, dryRun }: RestoreOptions,
+  { keys, replace = false }: RestoreOptions,
   { folder, note }: FoundList,
-): Promise<Restored | RestorePlan> => {
+): Promise<Restored> => {
   if (manifest.stores !== 'embedded')
     throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
   if (keys === undefined || !note)
     throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
-  const { embeddedObstacles, placeOf, restoreEmbedded } = await import('../backup/restore.js');
-  const dataDir = dataDirOf(process.env);
-  if (!dryRun) return restoreEmbedded(from, manifest, { folder, erased: note.erased }, dataDir, replace);
-  return {
-    events: manifest.eventStore.log.events,
-    targets: [placeOf(dataDir)],
-    replace,
-    staysErased: note.erased.length,
-    inTheWay: embeddedObstacles(dataDir, replace),
-  };
+  const { restoreEmbedded } = await import('../backup/restore.js');
+  const list = { folder, erased: note.erased };
+  return restoreEmbedded(from, manifest, list, dataDirOf(process.env), replace);
 };
 
 const onServers = async (
@@ -262,41 +238,20 @@ const onServers = async (
   manifest: Manifest,
   options: RestoreOptions,
   { folder, note }: FoundList,
-): Promise<Restored | RestorePlan> => {
+): Promise<Restored> => {
   if (manifest.stores !== 'servers')
     throw new OpsError('This backup is of an embedded stack: unset DATABASE_URL and set DATA_DIR.');
-  const { restoreServers, serverObstacles } = await import('../backup/restore.js');
-  const config = readConnection(process.env);
-  const { eventStoreCommand: command = null, keys, replace = false, dryRun } = options;
-  const list = { folder, erased: note?.erased ?? [] };
-  const mirror = keys === undefined ? null : resolve(keys);
-  const plan = { config, node: nodeOf(options), command, keys: mirror, list, replace };
-  if (!dryRun) return restoreServers(from, manifest, plan);
-  return {
-    events: manifest.eventStore.log.events,
-    targets: [
-      `database ${new URL(config.DATABASE_URL).pathname.slice(1)}`,
-      ...(plan.node ? [plan.node.db] : []),
-      ...(command === null ? [] : ['event store, by the command']),
-      ...(mirror !== null && config.KEY_DIRECTORY ? [resolve(config.KEY_DIRECTORY)] : []),
-    ],
+  const { restoreServers } = await import('../backup/restore.js');
+  const { eventStoreCommand: command = null, keys, replace = false } = options;
+  return restoreServers(from, manifest, {
+    config: readConnection(process.env),
+    node: nodeOf(options),
+    command,
+    keys: keys === undefined ? null : resolve(keys),
+    list: { folder, erased: note?.erased ?? [] },
     replace,
-    staysErased: list.erased.length,
-    inTheWay: await serverObstacles(plan, manifest),
-  };
+  });
 };
-
-const planText = (
-  takenAt: string,
-  { events, targets, replace, staysErased, inTheWay }: RestorePlan,
-): readonly string[] => [
-  `Would restore the backup of ${takenAt}, with ${events} events, to ${targets.join(', ')}.`,
-  ...(replace ? ['It would replace the data there.'] : []),
-  ...(staysErased > 0 ? [`${staysErased} readings that are listed as erased would stay so.`] : []),
-  ...(inTheWay.length > 0
-    ? ['In the way:', ...inTheWay.map((one) => `  - ${one}`)]
-    : ['Nothing is in the way.']),
-];
 
 /** @param list the folder that lists erased readings, complete until `listedUntil` */
 const restoredText = (

@@ -54,12 +54,9 @@ describe('connections', () => {
     });
   });
 
-  it.each([
-    ['warns when others have taken most of them', { own: 97, open: 90, processes: 1 }, 'warning'],
-    ['takes those of others not for its own', { own: 30, open: 60, processes: 2 }, 'ok'],
-  ])('Doctor knows the connections of others: it %s', async (_, facts, level) => {
-    const others = { query: async () => ({ rows: [{ server: 97, ...facts }] }) };
-    expect(await checkConnections(others as never, config)).toMatchObject({ level });
+  it('Doctor warns when others have taken most of the connections', async () => {
+    const others = { query: async () => ({ rows: [{ server: 97, own: 97, open: 90, processes: 1 }] }) };
+    expect(await checkConnections(others as never, config)).toMatchObject({ level: 'warning' });
   });
 
   it('Doctor knows the limit of the database, and that of the role', async () => {

@@ -347,7 +347,7 @@ export const checkRetention = async (
     ? [
         warning(
           `workers delete nothing after its term: the last round was at ${waiting.waitsSince}`,
-          'No worker ran, or the clock jumped ahead. When the clock is right, look at ops retention run --dry-run; ops retention run lets workers continue.',
+          'No worker ran, or the clock jumped ahead. When the clock is right, look at ops retention status; ops retention run lets workers continue.',
         ),
       ]
     : [];

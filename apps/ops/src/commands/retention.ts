@@ -75,34 +75,25 @@ const addRun = (retention: Command): void => {
   retention
     .command('run')
     .description('delete now what has outlived its term, as workers do; they alone delete test-readings')
-    .option('--dry-run', 'only show what would be deleted')
     .option('--kinds <kinds>', 'only these, comma-separated', (text) => text.split(','))
     .addHelpText('after', '\nExample:\n  ops retention run --kinds deliveries,events')
-    .action(async (options: { dryRun?: boolean; kinds?: readonly string[] }, command: Command) => {
-      const { dryRun = false, kinds = null } = options;
-      const answer = await withSession(async (session) => {
+    .action(async (options: { kinds?: readonly string[] }, command: Command) => {
+      const { kinds: named = null } = options;
+      const kinds = await withSession(async (session) => {
         const now = await session.time.now();
-        const all = dryRun || kinds !== null ? await retentionOfAll(session, now) : [];
-        if (kinds !== null) requireKnown(kinds, all, dryRun);
-        if (!dryRun) return { dryRun: false as const, kinds: await runRetentions(session, now, kinds) };
-        const chosen = all.filter(({ kind }) => kinds?.includes(kind) ?? true);
-        const due = chosen.filter((one) => one.due.rows + (one.due.partitions ?? 0) > 0);
-        return { dryRun: true as const, kinds: due };
+        if (named !== null) requireKnown(named, await retentionOfAll(session, now));
+        return runRetentions(session, now, named);
       });
-      const text = !answer.dryRun
-        ? tableOf(answer.kinds, { kind: 'kind', deleted: 'removed', 'kept since': 'keptSince' })
-        : answer.kinds.length === 0
-          ? 'Nothing is due.'
-          : `${describe(answer.kinds)}\n\nNothing was deleted: leave out --dry-run.`;
-      print(command, answer, text);
+      const columns = { kind: 'kind', deleted: 'removed', 'kept since': 'keptSince' } as const;
+      print(command, { kinds }, tableOf(kinds, columns));
     });
 };
 
 /** @throws OpsError when a kind is unknown, or the command does not delete it */
-const requireKnown = (kinds: readonly string[], all: readonly RetentionStatus[], dryRun: boolean): void => {
+const requireKnown = (kinds: readonly string[], all: readonly RetentionStatus[]): void => {
   const known = all.map(({ kind }) => kind);
   if (!kinds.every((kind) => known.includes(kind))) throw new OpsError(`--kinds takes ${known.join(', ')}.`);
-  const theirs = dryRun ? [] : kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
+  const theirs = kinds.filter((kind) => BY_WORKERS_ALONE.includes(kind));
   if (theirs.length > 0)
     throw new OpsError(
       `Workers alone delete ${theirs.join(', ')}: leave it out of --kinds. Their role is upkeep.`,

@@ -4,8 +4,7 @@ import { MODES } from '#event-sourcing/core/request-context.js';
 import { SESSION_SCOPES } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import {
-  ChoosePaper,
-  ChooseWebhookContent,
+  ChooseForWorkspace,
   ListWorkspaces,
   LONGEST_SESSION_SECONDS,
   OpenPortal,
@@ -64,7 +63,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
         ...(lowCreditsPercent === undefined ? {} : { lowCreditsPercent }),
       };
       const outcome = await withSession(({ commands, actor }) =>
-        commands.execute(new ChooseWebhookContent(workspaceId, content, ownRequest(actor))),
+        commands.execute(new ChooseForWorkspace(workspaceId, content, ownRequest(actor))),
       );
       requireWorkspace(workspaceId, outcome);
       const shown = externalId === 'on' ? 'external ids' : 'no external ids';
@@ -83,7 +82,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
     .action(async (options: { workspace: string; paper: Paper }, command: Command) => {
       const workspaceId = options.workspace;
       const outcome = await withSession(({ commands, actor }) =>
-        commands.execute(new ChoosePaper(workspaceId, options.paper, ownRequest(actor))),
+        commands.execute(new ChooseForWorkspace(workspaceId, { paper: options.paper }, ownRequest(actor))),
       );
       requireWorkspace(workspaceId, outcome);
       const said = `PDFs of ${workspaceId} are made on ${options.paper === 'by-locale' ? 'the paper of their locale' : options.paper}`;
