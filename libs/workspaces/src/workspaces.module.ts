@@ -5,21 +5,18 @@ import { AUTHENTICATOR, type Authenticator } from '#platform/auth/authentication
 import { PageCursors } from '#platform/http/page-cursor.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import {
+  ChooseForWorkspaceHandler,
+  createWorkspaceExecutor,
   FindExpiringKeysHandler,
+  GetPaperHandler,
   IssueApiKeyHandler,
+  OpenWorkspaceHandler,
   RevokeApiKeyAndIssuedHandler,
   RevokeApiKeyHandler,
   RotateApiKeyHandler,
-} from './application/api-keys.js';
-import { PORTAL_HANDLERS, PortalSessionQuery } from './application/portal-sessions.js';
-import {
-  ChoosePaperHandler,
-  ChooseWebhookContentHandler,
-  createWorkspaceExecutor,
-  GetPaperHandler,
-  OpenWorkspaceHandler,
   WORKSPACE_EXECUTOR,
 } from './application/workspaces.js';
+import { PORTAL_HANDLERS, PortalSessionQuery } from './application/portal-sessions.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
 import { ApiKeysController } from './http/api-keys.js';
@@ -42,8 +39,7 @@ import {
     RotateApiKeyHandler,
     RevokeApiKeyHandler,
     RevokeApiKeyAndIssuedHandler,
-    ChoosePaperHandler,
-    ChooseWebhookContentHandler,
+    ChooseForWorkspaceHandler,
     GetPaperHandler,
     GetWorkspaceHandler,
     ListWorkspacesHandler,

@@ -7,8 +7,13 @@ import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { FindExpiringKeys, IssueApiKey, OpenWorkspace, RotateApiKey } from '../contracts/index.js';
 import { ApiKeyQuery } from '../read-models/queries.js';
-import { createWorkspaceExecutor, OpenWorkspaceHandler } from './workspaces.js';
-import { FindExpiringKeysHandler, IssueApiKeyHandler, RotateApiKeyHandler } from './api-keys.js';
+import {
+  createWorkspaceExecutor,
+  FindExpiringKeysHandler,
+  IssueApiKeyHandler,
+  OpenWorkspaceHandler,
+  RotateApiKeyHandler,
+} from './workspaces.js';
 
 const NOW = Date.parse('2026-04-04T00:00:00.000Z');
 const by = ownRequest('operator:ada');

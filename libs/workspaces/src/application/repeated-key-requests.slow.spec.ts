@@ -4,21 +4,22 @@ import type { Mode } from '#event-sourcing/core/request-context.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import {
   IssueApiKey,
+  type KeyManager,
   OpenWorkspace,
   OPERATOR,
   RevokeApiKey,
   RotateApiKey,
-  type KeyManager,
 } from '../contracts/index.js';
 import { isHashOf, parseApiKey } from '../domain/api-key.js';
 import type { ApiKeyQuery } from '../read-models/queries.js';
-import { createWorkspaceExecutor, OpenWorkspaceHandler } from './workspaces.js';
 import {
+  createWorkspaceExecutor,
   IssueApiKeyHandler,
   KEYS_PER_WORKSPACE,
+  OpenWorkspaceHandler,
   RevokeApiKeyHandler,
   RotateApiKeyHandler,
-} from './api-keys.js';
+} from './workspaces.js';
 
 const seed = Buffer.alloc(32, 7);
 const other = Buffer.alloc(32, 8);

@@ -200,25 +200,20 @@ export interface Chosen {
   readonly outcome: 'chosen' | 'unchanged' | 'unknown_workspace';
 }
 
-/** Chooses the paper of a workspace's PDFs. Publications already requested keep theirs. */
-export class ChoosePaper extends Command<Chosen> {
-  constructor(
-    readonly workspaceId: string,
-    readonly paper: Paper,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
+/** What a workspace chooses; an omitted choice stays. */
+export interface Choices {
+  /** The paper of its PDFs. Publications already requested keep theirs. */
+  readonly paper?: Paper;
+  /** Whether webhook bodies show the external ids of readings. Existing events keep theirs. */
+  readonly externalId?: boolean;
+  /** When `credits.low` is told (0 to 90); 0: never. */
+  readonly lowCreditsPercent?: number;
 }
 
-/**
- * Chooses what the webhooks of a workspace tell; an omitted choice stays. `externalId`: whether bodies show the external ids
- * of readings; existing events keep theirs. `lowCreditsPercent` (0 to 90): when `credits.low` is told; 0: never.
- */
-export class ChooseWebhookContent extends Command<Chosen> {
+export class ChooseForWorkspace extends Command<Chosen> {
   constructor(
     readonly workspaceId: string,
-    readonly content: { readonly externalId?: boolean; readonly lowCreditsPercent?: number },
+    readonly choices: Choices,
     readonly by: RequestContext,
   ) {
     super();

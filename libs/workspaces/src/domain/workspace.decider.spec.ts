@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { MODES } from '#event-sourcing/core/request-context.js';
 import { given } from '#event-sourcing/testing/decider-spec.js';
 import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
-import { OPERATOR, type ApiKeyTerms, type KeyManager, type WorkspaceEvent } from '../contracts/index.js';
+import {
+  OPERATOR,
+  type ApiKeyTerms,
+  type Choices,
+  type KeyManager,
+  type WorkspaceEvent,
+} from '../contracts/index.js';
 import { type WorkspaceCommand, workspaceDecider } from './workspace.decider.js';
 
 const NOW = Date.parse('2026-04-04T00:00:00Z');
@@ -311,29 +317,20 @@ describe('a caller with a key', () => {
 });
 
 it('The choices of a workspace are its own once it is open; the same choice again changes nothing', () => {
-  const [a4, letter] = (['a4', 'us-letter'] as const).map(
-    (paper) => ({ type: 'ChoosePaper', paper }) as const,
-  );
+  const choose = (choices: Choices): WorkspaceCommand => ({ type: 'Choose', ...choices });
   const chosen: WorkspaceEvent = { type: 'PaperChosen', data: { paper: 'us-letter' } };
-  given(workspaceDecider, []).when(a4!).thenRejects('WorkspaceNotOpen', null);
-  given(workspaceDecider, [opened]).when(letter!).then(chosen);
-  given(workspaceDecider, [opened, chosen]).when(letter!).thenIgnores('Unchanged');
-  given(workspaceDecider, [opened, chosen]).when(a4!).thenTypes('PaperChosen');
-  given(workspaceDecider, [opened])
-    .when({ ...a4!, paper: 'by-locale' })
-    .thenIgnores('Unchanged');
   const told = (externalId: boolean, lowCreditsPercent: number): WorkspaceEvent => ({
     type: 'WebhookContentChosen',
     data: { externalId, lowCreditsPercent },
   });
-  const choose = { type: 'ChooseWebhookContent' } as const;
-  given(workspaceDecider, [opened])
-    .when({ ...choose, externalId: false })
-    .then(told(false, 10));
-  given(workspaceDecider, [opened, told(false, 10)])
-    .when({ ...choose, lowCreditsPercent: 25 })
-    .then(told(false, 25));
-  given(workspaceDecider, [opened, told(false, 25)])
-    .when({ ...choose, externalId: false, lowCreditsPercent: 25 })
-    .thenIgnores('Unchanged');
+  given(workspaceDecider, [])
+    .when(choose({ paper: 'a4' }))
+    .thenRejects('WorkspaceNotOpen', null);
+  const open = given(workspaceDecider, [opened]);
+  open.when(choose({ paper: 'us-letter' })).then(chosen);
+  open.when(choose({ paper: 'by-locale' })).thenIgnores('Unchanged');
+  open.when(choose({ externalId: false })).then(told(false, 10));
+  const later = given(workspaceDecider, [opened, chosen, told(false, 10)]);
+  later.when(choose({ paper: 'us-letter', externalId: false })).thenIgnores('Unchanged');
+  later.when(choose({ lowCreditsPercent: 25 })).then(told(false, 25));
 });

@@ -13,6 +13,7 @@ import {
   type ApiKeyTerms,
   type AskedTerms,
   type BeyondCaller,
+  type Choices,
   type KeyManager,
   LOW_CREDITS_PERCENT,
   type Paper,
@@ -32,12 +33,7 @@ interface NewKey {
 }
 
 /** What the webhooks of a workspace tell. */
-interface WebhookContent {
-  /** Whether bodies show the external ids of readings. */
-  readonly externalId: boolean;
-  /** `credits.low` is told below this share of the credits that were there after the last grant; 0: never. */
-  readonly lowCreditsPercent: number;
-}
+type WebhookContent = Required<Omit<Choices, 'paper'>>;
 
 export type WorkspaceCommand =
   | { readonly type: 'OpenWorkspace'; readonly workspaceId: string; readonly name: string }
@@ -60,9 +56,7 @@ export type WorkspaceCommand =
       readonly reason: string | null;
       readonly sees: readonly Mode[];
     }
-  | { readonly type: 'ChoosePaper'; readonly paper: Paper }
-  /** An omitted choice stays as it is. */
-  | ({ readonly type: 'ChooseWebhookContent' } & Partial<WebhookContent>);
+  | ({ readonly type: 'Choose' } & Choices);
 
 export type WorkspaceRejection =
   | Rejection<'WorkspaceNotOpen', null>
@@ -154,7 +148,6 @@ type Decided = Decision<WorkspaceEvent, WorkspaceRejection>;
 type Issue = Extract<WorkspaceCommand, { type: 'IssueApiKey' }>;
 type Rotate = Extract<WorkspaceCommand, { type: 'RotateApiKey' }>;
 type Revoke = Extract<WorkspaceCommand, { type: 'RevokeApiKey' }>;
-type ChooseContent = Extract<WorkspaceCommand, { type: 'ChooseWebhookContent' }>;
 
 const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
   if (command.type === 'OpenWorkspace') {
@@ -171,12 +164,8 @@ const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
       return rotate(command, state);
     case 'RevokeApiKey':
       return revoke(command, state);
-    case 'ChoosePaper': {
-      const { paper } = command;
-      return paper === state.paper ? ignore('Unchanged') : accept({ type: 'PaperChosen', data: { paper } });
-    }
-    case 'ChooseWebhookContent':
-      return chooseContent(command, state.webhookContent);
+    case 'Choose':
+      return choose(command, state);
     default:
       return assertNever(command);
   }
@@ -231,14 +220,21 @@ const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
     : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
 };
 
-const chooseContent = (command: ChooseContent, chosen: WebhookContent): Decided => {
+const choose = ({ paper, externalId, lowCreditsPercent }: Choices, state: Workspace): Decided => {
+  const { webhookContent: before } = state;
   const data = {
-    externalId: command.externalId ?? chosen.externalId,
-    lowCreditsPercent: command.lowCreditsPercent ?? chosen.lowCreditsPercent,
+    externalId: externalId ?? before.externalId,
+    lowCreditsPercent: lowCreditsPercent ?? before.lowCreditsPercent,
   };
-  return data.externalId === chosen.externalId && data.lowCreditsPercent === chosen.lowCreditsPercent
-    ? ignore('Unchanged')
-    : accept({ type: 'WebhookContentChosen', data });
+  const isOther =
+    data.externalId !== before.externalId || data.lowCreditsPercent !== before.lowCreditsPercent;
+  const events: WorkspaceEvent[] = [
+    ...(paper !== undefined && paper !== state.paper
+      ? [{ type: 'PaperChosen', data: { paper } } as const]
+      : []),
+    ...(isOther ? [{ type: 'WebhookContentChosen', data } as const] : []),
+  ];
+  return events.length === 0 ? ignore('Unchanged') : accept(...events);
 };
 
 const issued = (
