@@ -269,7 +269,9 @@ class IssueApiKeyDto implements SelfChecking {
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
     return [
       ...(sound('label') ? labelErrors(this.label) : []),
-      ...(sound('scopes') ? scopeErrors(this.scopes) : []),
+      ...(sound('scopes') && this.scopes
+        ? scopeErrors(this.scopes, WRITABLE_SCOPES, 2 * API_KEY_SCOPES.length)
+        : []),
       ...(sound('networks') ? networkErrors(this.networks) : []),
       ...(sound('expiresAt') ? expiryErrors(this.expiresAt) : []),
     ];
@@ -282,16 +284,19 @@ const labelErrors = (label: string | null | undefined): FieldError[] => {
   return [{ pointer: '/label', code: label === '' ? 'too_short' : 'too_long', detail }];
 };
 
-const scopeErrors = (scopes: readonly unknown[] | undefined): FieldError[] => {
-  const allowed = `must be one of ${WRITABLE_SCOPES.join(', ')}`;
-  if (scopes?.length === 0)
+/** @param most a list may name a scope twice, but not hold up the check of each */
+export const scopeErrors = (
+  scopes: readonly unknown[],
+  allowed: readonly unknown[],
+  most: number,
+): FieldError[] => {
+  if (scopes.length === 0)
     return [{ pointer: '/scopes', code: 'too_short', detail: 'must name at least one scope' }];
-  if (scopes && scopes.length > 2 * API_KEY_SCOPES.length)
+  if (scopes.length > most)
     return [{ pointer: '/scopes', code: 'too_long', detail: 'must name each scope once' }];
-  return (scopes ?? []).flatMap((scope, index) =>
-    (WRITABLE_SCOPES as readonly unknown[]).includes(scope)
-      ? []
-      : [{ pointer: `/scopes/${index}`, code: 'unknown_scope', detail: allowed }],
+  const detail = `must be one of ${allowed.join(', ')}`;
+  return scopes.flatMap((scope, index) =>
+    allowed.includes(scope) ? [] : [{ pointer: `/scopes/${index}`, code: 'unknown_scope', detail }],
   );
 };
 

@@ -28,6 +28,7 @@ import {
   type PortalLanguage,
   portalUrl,
 } from '../contracts/index.js';
+import { scopeErrors } from './api-keys.js';
 
 const EXAMPLE_ID = '5a1d6f0e-2b47-4c0f-8f43-7e0b6c3d9a12';
 
@@ -95,10 +96,6 @@ const SHORTEST_SESSION_SECONDS = 60;
 const LONGEST_RETURN_URL = 2_048;
 const DEFAULT_SECONDS = 3_600;
 
-const oneOf = (values: readonly string[]) => ({
-  message: `must be one of ${values.join(', ')}`,
-  context: { code: 'invalid_value' },
-});
 const lifetime = {
   message: `must be a whole number of seconds from ${SHORTEST_SESSION_SECONDS} to ${LONGEST_SESSION_SECONDS}`,
   context: { code: 'invalid_value' },
@@ -127,7 +124,10 @@ class OpenPortalSessionDto implements SelfChecking {
     examples: ['fr'],
   })
   @IfSent()
-  @IsIn(PORTAL_LANGUAGES, oneOf(PORTAL_LANGUAGES))
+  @IsIn(PORTAL_LANGUAGES, {
+    message: `must be one of ${PORTAL_LANGUAGES.join(', ')}`,
+    context: { code: 'invalid_value' },
+  })
   language: PortalLanguage = 'en';
 
   @ApiPropertyOptional({
@@ -169,25 +169,12 @@ class OpenPortalSessionDto implements SelfChecking {
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
     return [
-      ...(sound('scopes') ? scopeErrors(this.scopes) : []),
+      ...(sound('scopes') ? scopeErrors(this.scopes, SESSION_SCOPES, SESSION_SCOPES.length) : []),
       ...(sound('timeZone') && !isTimeZone(this.timeZone) ? [unknownZone] : []),
       ...(sound('returnUrl') && this.returnUrl && !isReturnUrl(this.returnUrl) ? [unusableUrl] : []),
     ];
   }
 }
-
-const scopeErrors = (scopes: readonly unknown[]): FieldError[] => {
-  if (scopes.length === 0)
-    return [{ pointer: '/scopes', code: 'too_short', detail: 'must name at least one scope' }];
-  if (scopes.length > SESSION_SCOPES.length)
-    return [{ pointer: '/scopes', code: 'too_long', detail: 'must name each scope once' }];
-  const { message: detail } = oneOf(SESSION_SCOPES);
-  return scopes.flatMap((scope, index) =>
-    (SESSION_SCOPES as readonly unknown[]).includes(scope)
-      ? []
-      : [{ pointer: `/scopes/${index}`, code: 'unknown_scope', detail }],
-  );
-};
 
 const unknownZone: FieldError = {
   pointer: '/timeZone',
