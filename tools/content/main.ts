@@ -9,7 +9,6 @@ import { createTypesetter } from '#publishing/pdf/typesetter.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadBook } from './book-texts.js';
 import { checkBook, parityFaults } from './check-book.js';
-import { checkPages } from './check-pages.js';
 import { checkReadings } from './check-readings.js';
 import { limitFaults } from './limits.js';
 
@@ -52,21 +51,19 @@ const [LEAST_MEASURED, MOST_MEASURED] = [300, 1_000] as const;
 
 interface CheckOptions {
   readonly people: number;
-  readonly pages: number;
   readonly seed: number;
   readonly family: readonly string[];
   readonly locale?: Locale;
 }
 
-/** Exit code 1 if the book has a fault or a gap, or a reading or booklet breaks a rule. */
-const check = ({ family, locale, people, pages, seed }: CheckOptions): void => {
+/** Exit code 1 if the book has a fault or a gap, or a reading breaks a rule. */
+const check = ({ family, locale, people, seed }: CheckOptions): void => {
   const measured = people < LEAST_MEASURED ? [] : LOCALES;
   const faults = [
     ...(locale ? [locale] : LOCALES).flatMap((each) => bookFaults(each, family)),
     ...parityFaults(),
     ...faultsOfPeople(people, seed),
     ...measured.flatMap((each) => limitFaults(each, Math.min(people, MOST_MEASURED), seed)),
-    ...(pages > 0 ? [...checkPages(createTypesetter(), pages, seed)].flat() : []),
   ];
   faults.forEach(print);
   print(`${faults.length} faults`);
@@ -108,15 +105,14 @@ const program = new Command('content').description('Check and preview the prose 
 
 program
   .command('check')
-  .description('Check the book; with --people and --pages also readings and booklets. Fails on any fault.')
+  .description('Check the book; with --people also readings. Fails on any fault.')
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
-  .option('--pages <n>', 'random people whose booklets are laid out and looked over', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
   .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
   .addOption(new Option('--locale <locale>', 'check only the book of this language').choices([...LOCALES]))
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run content -- check --people 1000\n  npm run content -- check --pages 100\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
+    '\nExamples:\n  npm run content -- check --people 1000\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
   )
   .action(check);
 program

@@ -1,16 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { projectPath } from '#platform/project-path.js';
 import { composeDocument } from '../document/compose.js';
 import { SAMPLES } from '../document/testing/samples.js';
-import { trialDocument } from '../document/testing/trial.js';
+import { LOCALES, trialDocument } from '../document/testing/trial.js';
 import { composed, options } from '../document/testing/composed.js';
 import { camille, minh, resultOf } from '../document/testing/people.js';
 import { headingsOf, textsOf } from '../document/walk.js';
-import { bookletOf, sheetOf } from './booklet.js';
+import { bookletOf } from './booklet.js';
 import { readPages } from './testing/laid-out.js';
 import { charMapOf, objectsOf, streamOf } from './testing/pdf-file.js';
-import { linesOf, pageFaults, textOf } from './testing/page-faults.js';
+import { pageFaults } from './testing/page-faults.js';
 import { readPdf } from './testing/pdf-text.js';
 import { createTypesetter } from './typesetter.js';
 
@@ -37,24 +35,8 @@ describe('The PDF of a document', () => {
     // The exporter claims it only for a file in which it found no violation.
     expect(pdf.source).toContain('<pdfuaid:part>1</pdfuaid:part>');
     expect(pdf.source.match(/\/Alt /g)?.length).toBeGreaterThanOrEqual(4);
-    expect(pageFaults(readPages(bytes), { locale, paper: sheetOf('by-locale', locale) })).toEqual([]);
+    expect(pageFaults(readPages(bytes))).toEqual([]);
     expect(bytes.byteLength).toBeLessThan(250_000);
-  });
-
-  it('has the same bytes from another process', () => {
-    const document = composed(camille, 'fr-FR', 'feminine');
-    const script = `
-      import { createTypesetter } from '${projectPath('dist/libs/publishing/src/pdf/typesetter.js')}';
-      const pieces = [];
-      for await (const piece of process.stdin) pieces.push(piece);
-      process.stdout.write(createTypesetter().typeset(JSON.parse(Buffer.concat(pieces))));`;
-    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-      input: JSON.stringify(document),
-      maxBuffer: 1_000_000,
-      env: { ...process.env, NODE_OPTIONS: '', TZ: 'Asia/Tokyo', LANG: 'ja_JP.UTF-8' },
-    });
-    expect(stderr.toString()).toBe('');
-    expect(Buffer.compare(stdout, typesetter.typeset(document))).toBe(0);
   });
 
   it('has the same bytes with any cached documents, and after the cache is cleared', () => {
@@ -74,12 +56,6 @@ describe('The PDF of a document', () => {
   ] as const)('is on the paper that is asked for: %s, %s', (paper, locale, width) => {
     const pages = readPages(typesetter.typeset(composed(camille, locale, 'feminine'), paper));
     expect(new Set(pages.map((page) => Math.round(page.width)))).toEqual(new Set([width]));
-    expect(pageFaults(pages, { locale, paper: width === 595 ? 'a4' : 'us-letter' })).toEqual([]);
-  });
-
-  it('contains the date of publication and no other', () => {
-    const { source } = readPdf(typesetter.typeset(composed(camille, 'en-US', 'feminine')));
-    expect(source.match(/D:\d{14}/g)).toEqual(['D:20260929080000', 'D:20260929080000']);
   });
 
   it.each(['fr-FR', 'en-US'] as const)(
@@ -150,18 +126,16 @@ describe('The PDF of a document', () => {
   });
 
   it.each([
-    [['Anne-Sophie'], ['Marie', 'Victoire'], ['de La Tour du Pin'], 'DELATOURDUPIN'],
-    [['Olivia'], [], ['Van den Berg'], 'VANDENBERG'],
-  ])(
-    'keeps the letters of a family name on one line: %s %s %s',
-    (firstNames, middleNames, lastNames, line) => {
-      const person = { name: { firstNames, middleNames, lastNames }, dateOfBirth: '1990-06-15' };
-      const drawn = readPages(typesetter.typeset(composed(person, 'fr-FR', 'neutral'))).flatMap(({ runs }) =>
-        linesOf(runs.filter(({ role, text }) => role === 'Figure' && /^\p{Lu}$/u.test(text))).map(textOf),
-      );
-      expect(drawn).toContain(line);
-    },
-  );
+    [['Li'], ['W'.repeat(100)], '1990-06-15'],
+    [['Abcdefghijklmnopqrstuvwxyza'], ['Llanfairpwllgwyngyllgogerych'], '1936-11-11'],
+    [['Anne-Sophie'], ["O'Neil"], '2018-05-04'],
+    [['I'.repeat(100), 'M'.repeat(99)], ['Nkwuruhbam'.repeat(10)], '1990-06-15'],
+    [Array<string>(8).fill('WILHELMINA MONTGOMERY WORTHINGTON'), [`${'de '.repeat(11)}W`], '1990-06-15'],
+  ])('keeps names that are hard to lay out in their places: %.60j', (firstNames, lastNames, dateOfBirth) => {
+    const person = { name: { firstNames, middleNames: [], lastNames }, dateOfBirth };
+    for (const locale of LOCALES)
+      expect(pageFaults(readPages(typesetter.typeset(composed(person, locale, 'neutral'))))).toEqual([]);
+  });
 
   it('draws the letters of the longest names over several pages, and none below a page', () => {
     const name = {
@@ -170,10 +144,8 @@ describe('The PDF of a document', () => {
       lastNames: Array<string>(8).fill('Featherston'),
     };
     const document = composed({ name, dateOfBirth: '1990-06-15' }, 'en-US', 'neutral');
-    const bytes = typesetter.typeset(document);
-    const pages = readPages(bytes);
-    const faults = pageFaults(pages, { locale: 'en-US', paper: 'us-letter' });
-    expect(faults.filter(({ fault }) => /printed over|margin/.test(fault))).toEqual([]);
+    const pages = readPages(typesetter.typeset(document));
+    expect(pageFaults(pages)).toEqual([]);
     const strips = pages
       .map(({ runs }) => runs.filter(({ role, text }) => role === 'Figure' && /^[A-Z]$/.test(text)).length)
       .filter((letters) => letters > 0);

@@ -25,22 +25,12 @@ export interface Run extends Box {
   readonly size: number;
   /** The nearest tag that says what it is, such as `H2`, `P`, `TD`; null for an artifact (running head, page number). */
   readonly role: string | null;
-  /** Id of that tag's element: the same for all runs of a paragraph or cell. */
-  readonly element: string;
-  /** Tags around it, the nearest first. */
-  readonly within: readonly string[];
-}
-
-/** What is painted and no text: a line, a bar, the ground of a box. */
-export interface Shape extends Box {
-  readonly role: string | null;
 }
 
 export interface LaidOutPage {
   readonly width: number;
   readonly height: number;
   readonly runs: readonly Run[];
-  readonly shapes: readonly Shape[];
   /** Texts at an angle, such as the word in the margin of a test reading: never body text. */
   readonly turned: readonly string[];
 }
@@ -51,15 +41,7 @@ interface Font {
   readonly widths: ReadonlyMap<number, number>;
 }
 
-interface Tag {
-  readonly role: string | null;
-  readonly element: string;
-  readonly within: readonly string[];
-}
-
 type Matrix = readonly [number, number, number, number, number, number];
-
-const ARTIFACT: Tag = { role: null, element: '', within: [] };
 
 /** Tags that say what a run is, unless it stands in a heading; those inside it, such as `Span`, do not. */
 const TELLING = /^(?:P|TH|TD|LI|Figure|Caption|TOCI|BlockQuote)$/;
@@ -100,22 +82,20 @@ const readContent = (
   content: string,
   height: number,
   fonts: ReadonlyMap<string, Font>,
-  tagOf: (mark: number) => Tag,
-): Pick<LaidOutPage, 'runs' | 'shapes' | 'turned'> => {
+  roleOf: (mark: number) => Run['role'],
+): Pick<LaidOutPage, 'runs' | 'turned'> => {
   const runs: Run[] = [];
-  const shapes: Shape[] = [];
   const turned: string[] = [];
   const matrices: Matrix[] = [];
-  const marks: { tag: Tag; hidden: boolean }[] = [];
+  const marks: { role: Run['role']; hidden: boolean }[] = [];
   let matrix: Matrix = [1, 0, 0, 1, 0, 0];
   let text: Matrix = matrix;
   let font: Font | undefined;
   let size = 0;
   let replaced: string | null = null;
-  let points: (readonly [number, number])[] = [];
   let operands: string[] = [];
   const numbers = (): number[] => operands.filter((each) => /^[\d.-]/.test(each)).map(Number);
-  const current = (): Tag => marks.at(-1)?.tag ?? ARTIFACT;
+  const current = (): Run['role'] => marks.at(-1)?.role ?? null;
 
   const show = (): void => {
     const place = times(text, matrix);
@@ -151,23 +131,8 @@ const readContent = (
       size,
       top: baseline - ASCENT * size,
       bottom: baseline + DESCENT * size,
-      ...current(),
+      role: current(),
     });
-  };
-
-  const paint = (): void => {
-    if (points.length > 0) {
-      const xs = points.map(([x]) => x);
-      const ys = points.map(([, y]) => height - y);
-      shapes.push({
-        left: Math.min(...xs),
-        right: Math.max(...xs),
-        top: Math.min(...ys),
-        bottom: Math.max(...ys),
-        role: current().role,
-      });
-    }
-    points = [];
   };
 
   for (const [token] of content.matchAll(TOKEN)) {
@@ -189,19 +154,14 @@ const readContent = (
       const mark = MARK_ID.exec(properties)?.[1];
       const actual = ACTUAL_TEXT.exec(properties)?.[1];
       if (actual !== undefined) replaced = textOf(actual);
-      const tag =
-        operands[0] === '/Artifact' ? ARTIFACT : mark === undefined ? current() : tagOf(Number(mark));
-      marks.push({ tag, hidden: actual !== undefined });
+      const role = operands[0] === '/Artifact' ? null : mark === undefined ? current() : roleOf(Number(mark));
+      marks.push({ role, hidden: actual !== undefined });
     } else if (token === 'EMC') {
       if (marks.pop()?.hidden) replaced = null;
-    } else if (token === 'm' || token === 'l') points.push(at(matrix, a, b));
-    else if (token === 'c') points.push(at(matrix, a, b), at(matrix, c, d), at(matrix, e, f));
-    else if (token === 're') points.push(at(matrix, a, b), at(matrix, a + c, b + d));
-    else if (/^[fFSsBb]\*?$/.test(token)) paint();
-    else if (token === 'n') points = [];
+    }
     operands = [];
   }
-  return { runs, shapes, turned };
+  return { runs, turned };
 };
 
 const ids = (text: string): string[] => [...text.matchAll(/(\d+) 0 R/g)].map(([, id]) => id!);
@@ -230,17 +190,15 @@ export const readPages = (pdf: Uint8Array): LaidOutPage[] => {
       id,
     ]),
   );
-  const tagOf = (id: string): Tag => {
-    const within: string[] = [];
-    let role: string | undefined;
-    let element = '';
+  const roleOf = (id: string): string => {
+    let [role, nearest] = ['', ''];
     for (let each = id; object(each).includes('/Type /StructElem');) {
       const type = /\/S \/(\w+)/.exec(object(each))?.[1] ?? '';
-      within.push(type);
-      if (/^H\d$/.test(type) || (role === undefined && TELLING.test(type))) [role, element] = [type, each];
+      nearest ||= type;
+      if (/^H\d$/.test(type) || (role === '' && TELLING.test(type))) role = type;
       each = /\/P (\d+) 0 R/.exec(object(each))?.[1] ?? '';
     }
-    return { role: role ?? within[0] ?? '', element, within };
+    return role || nearest;
   };
 
   const pageTree = [...objects.values()].find((body) => body.includes('/Type /Pages')) ?? '';
@@ -254,8 +212,8 @@ export const readPages = (pdf: Uint8Array): LaidOutPage[] => {
       [...fontList.matchAll(/(\/f\d+) (\d+) 0 R/g)].map(([, name = '', font = '']) => [name, fontOf(font)]),
     );
     const elements = ids(object(owners.get(/\/StructParents (\d+)/.exec(page)?.[1] ?? '')));
-    const tags = elements.map(tagOf);
+    const roles = elements.map(roleOf);
     const content = streamOf(follow(page, 'Contents'));
-    return { width, height, ...readContent(content, height, fonts, (mark) => tags[mark] ?? ARTIFACT) };
+    return { width, height, ...readContent(content, height, fonts, (mark) => roles[mark] ?? null) };
   });
 };
