@@ -91,12 +91,6 @@ describe('The check of the book', () => {
 
   it.each([
     ['fr-FR', '7-15', 'Votre patron passe.', 'patron'],
-    ['fr-FR', '16-29', 'Vos enfants rient.', 'Vos enfants'],
-    ['fr-FR', '60-79', 'C’est le premier emploi.', 'premier emploi'],
-    ['fr-FR', '80+', 'Vos collègues rient.', 'collègues'],
-    ['en-US', '7-15', 'Your boss is at lunch.', 'boss'],
-    ['en-US', '16-29', 'Your kids laugh.', 'Your kids'],
-    ['en-US', '60-79', 'It is a first job.', 'first job'],
     ['en-US', '80+', 'Keep the spreadsheet for them.', 'spreadsheet'],
   ] as const)('finds a scene that rings false, in %s at %s', (locale, band, text, scene) => {
     expect(faultsIn(locale, text)).toContain(`rings false at ${band}: "${scene}"`);
@@ -105,35 +99,17 @@ describe('The check of the book', () => {
   // Each stood in a reading.
   it.each([
     ['fr-FR', '16-29', 'Avec ce 5, vous voudriez tout donner, tout quitter, partir avec une brosse à dents.'],
-    ['fr-FR', '16-29', 'Vous donnez encore davantage, puis vous disparaissez trois jours.'],
-    ['fr-FR', '16-29', 'Un matin vous partez d’un coup.'],
-    ['fr-FR', '16-29', 'Donnez un objet par semaine, en bon état, à une personne précise.'],
     ['fr-FR', '7-15', 'Présentez un travail soigné, puis laissez-y une petite faute exprès.'],
-    ['fr-FR', '80+', 'Ce qui vous reste à donner ne demande ni bras ni courses.'],
-    ['en-US', '16-29', 'Each week, give away one object and finish one thing.'],
     ['en-US', '16-29', 'Inside is somebody who would like to leave on Thursday with a toothbrush.'],
-    ['en-US', '7-15', 'You keep a packing list for running off.'],
-    ['en-US', '80+', 'Say so. There is nothing left to protect.'],
-    ['en-US', '80+', 'Something you ran well is over.'],
-    ['en-US', '80+', 'They all have their own roofs by this time.'],
     ['en-US', '80+', 'Hand on the watch, the roses, while you can see the faces.'],
-    ['en-US', '60-79', 'What is over already, except that you haven’t told it so?'],
   ] as const)('finds what is unfit for an age, in %s at %s: %s', (locale, band, text) => {
     const faults = faultsIn(locale, text, 'passion', 'a', 15);
     expect(faults.filter((fault) => fault.startsWith(`unfit at ${band}`))).toHaveLength(1);
   });
 
   it.each([
-    ['en-US', 'If things have gone wild, water helps, in a tub or from a hose, with you close by.'],
     ['en-US', 'The towel is open, you turn your head for a second, and it’s an empty towel.'],
-    ['en-US', 'You can hear it through the wall: humming, growling, lectures to the ducks in the tub.'],
-    ['en-US', 'What floats in the bath, for instance, with you right there: a sponge.'],
-    ['en-US', 'Let them be first into the bath with you right behind.'],
-    ['en-US', 'Yours is still outside, watching where the water goes when it leaves the hose.'],
-    ['en-US', 'They love to sort marbles, and to paint away in the tub.'],
-    ['fr-FR', 'Laissez-lui la baignoire pleine, près de vous.'],
     ['fr-FR', 'On découpe avec des ciseaux.'],
-    ['fr-FR', 'On construit un port dans la baignoire.'],
   ] as const)('finds what is unsafe for a small child, in texts for parents, in %s: %s', (locale, text) => {
     const unsafe = (file: string) =>
       faultsIn(locale, text, file).filter((fault) => fault.startsWith('unsafe for a small child'));
@@ -187,74 +163,18 @@ describe('The check of the book', () => {
 
 describe('The lint', () => {
   it.each([
-    ['fr-FR', 'sleep', 'Vous vous endormez tard.'],
-    ['fr-FR', 'tiredness', 'Une fatigue sans cause vient.'],
-    ['fr-FR', 'health', 'Une douleur passe.'],
-    ['fr-FR', 'drink, drugs and gambling', 'Le casino attend.'],
-    ['fr-FR', 'money or law', 'Votre épargne dort.'],
-    ['fr-FR', 'fidelity', 'Une infidélité se devine.'],
-    ['fr-FR', 'fertility', 'Une grossesse se prépare.'],
-    ['fr-FR', 'death', 'On vous voit veuf.'],
-    ['fr-FR', 'borrowed or obscure', 'Au final, vous partez.'],
-    ['en-US', 'sleep', 'You sleep badly.'],
-    ['en-US', 'tiredness', 'There is tiredness with no cause.'],
-    ['en-US', 'health', 'You look anxious about it.'],
-    ['en-US', 'drink, drugs and gambling', 'They gamble on every match.'],
-    ['en-US', 'money or law', 'Your savings grow.'],
-    ['en-US', 'fidelity', 'Somebody has been unfaithful.'],
-    ['en-US', 'fertility', 'The year is fertile.'],
-    ['en-US', 'death', 'You see a graveyard.'],
-    ['en-US', 'borrowed or nobody would say', 'It is a question of tact.'],
     ['fr-FR', 'health', 'On y voit une dépression.'],
-    ['fr-FR', 'money or law', 'Passez chez le notaire.'],
-    ['fr-FR', 'death', 'Le deuil viendra.'],
     ['fr-FR', 'promise', 'Vous rencontrerez quelqu’un.'],
-    ['fr-FR', 'promise', 'En 2027, un ami viendra et vous partirez.'],
-    ['fr-FR', 'what others intend', 'Un proche vous trompe.'],
-    ['fr-FR', 'religion or origin', 'C’est votre karma.'],
-    ['fr-FR', 'jargon', 'Une belle énergie vous porte.'],
-    ['fr-FR', 'change of name', 'Il faudrait changer de nom.'],
-    ['fr-FR', 'exclamation', 'Bravo\u202F!'],
+    ['fr-FR', 'borrowed or obscure', 'Au final, vous partez.'],
     ['fr-FR', 'space before ; ? !', 'Vraiment?'],
-    ['fr-FR', 'space before :', 'Voici : cela.'],
-    ['fr-FR', 'space inside « »', '«Bonjour»'],
-    ['fr-FR', 'straight quote or three points', "L'air"],
-    ['fr-FR', 'quotes of another language', 'Il dit “oui”.'],
-    ['fr-FR', 'œ', 'Une manoeuvre, un noeud.'],
-    ['fr-FR', 'space after a number', 'À 32 ans, on recommence.'],
-    ['fr-FR', 'ordinal', 'Le 2ème jour.'],
-    ['fr-FR', 'dash without spaces', 'Un détour—long.'],
-    ['fr-FR', 'elision', 'Demandez si il vient.'],
     ['fr-FR', 'elision before a name', 'Prenons les lettres de Yvonne Dupuis.'],
-    ['fr-FR', 'word twice', 'Il y a de de la place.'],
     ['fr-FR', 'agreement after a verb of state', 'Vous restez plus attentif que les autres.'],
-    ['fr-FR', 'agreement with « vous » as an object', 'Ce qui vous a formé reste.'],
-    ['fr-FR', 'agreement with « on vous croit »', 'On vous croit distant.'],
-    ['fr-FR', 'agreement of « vous rend »', 'Ce silence vous laisse inquiet.'],
-    ['fr-FR', 'agreement of an infinitive', 'Vous parlez sans être compris.'],
     ['fr-FR', 'agreement at the head of a clause', 'Né un 15 juin, vous aimez l’été.'],
-    ['fr-FR', 'noun for the reader', 'Cela fait de vous un bâtisseur.'],
-    ['fr-FR', '« vous seul »', 'Cela dépend de vous seule.'],
-    ['fr-FR', 'two genders in one word', 'Vous êtes né(e).'],
-    ['fr-FR', 'English', 'Voici the question.'],
     ['fr-FR', '« tu »', 'Et toi, que veux-tu\u202F?'],
-    ['en-US', 'health', 'There is a remedy.'],
-    ['en-US', 'money or law', 'You should invest.'],
-    ['en-US', 'death', 'Someone dies.'],
-    ['en-US', 'promise', 'You will meet someone.'],
+    ['en-US', 'death', 'You see a graveyard.'],
     ['en-US', 'promise', 'In 2027 you will move.'],
-    ['en-US', 'what others intend', 'Somebody may betray you.'],
-    ['en-US', 'religion or origin', 'It comes from a former life.'],
-    ['en-US', 'jargon', 'A high vibration.'],
-    ['en-US', 'change of name', 'You should change your name.'],
-    ['en-US', 'exclamation', 'Well done!'],
-    ['en-US', 'space before punctuation', 'Well , yes.'],
-    ['en-US', 'foreign or straight quote, three points', "It's"],
     ['en-US', 'punctuation outside the quote', 'He said “no”.'],
-    ['en-US', 'dash with spaces', 'A detour — long.'],
     ['en-US', 'digit at the head of a sentence', 'One waits. 3 is a number.'],
-    ['en-US', 'word twice', 'It is the the one.'],
-    ['en-US', 'French', 'It is très chic, dans the air.'],
     ['en-US', 'British spelling', 'A neighbour in the centre.'],
   ] as const)('names the fault in %s: %s, %s', (locale, rule, text) => {
     expect(brokenRules(locale, text)).toContain(rule);
@@ -262,11 +182,8 @@ describe('The lint', () => {
 
   it.each([
     'Vous êtes libre et vous restez calme.',
-    'Au fond, vous voulez choisir.',
     'On vous croit dans la lune, et vous savez qui appeler.',
-    'Ce qui compte pour vous vous suit.',
     'Demandez «\u00A0et toi, que veux-tu\u202F?\u00A0»',
-    'On aime tenir parole, on vous sait habile.',
   ])('lets a sentence agree with nobody: %s', (text) => {
     expect(brokenRules('fr-FR', text)).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { bookFor } from '#publishing/content/book/book.js';
 import type { DocumentV1, Section } from '#publishing/document/document.js';
+import { paragraph, text } from '#publishing/document/nodes.js';
 import { SAMPLES } from '#publishing/document/testing/samples.js';
-import { trialDocument, trialResult } from '#publishing/document/testing/trial.js';
+import { LOCALES, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
 import { checkReadings, faultsOf } from './check-readings.js';
 import { clashesIn } from './clashes.js';
@@ -15,13 +16,10 @@ describe('A reading is unfit', () => {
   if (!sample) throw new Error('there are no samples');
   const document = trialDocument(sample);
 
-  const saying = (value: string): DocumentV1 => {
+  const saying = (...paragraphs: readonly string[]): DocumentV1 => {
     const [first, ...others] = document.children;
-    const told: Section = {
-      ...(first as Section),
-      children: [{ type: 'paragraph', id: 'planted', children: [{ type: 'text', value }] }],
-    };
-    return { ...document, children: [told, ...others] };
+    const children = paragraphs.map((value, at) => paragraph(`planted.${at}`, [text(value)]));
+    return { ...document, children: [{ ...(first as Section), children }, ...others] };
   };
 
   it.each([
@@ -32,8 +30,8 @@ describe('A reading is unfit', () => {
     ['a straight quote', "L'air du soir.", 'straight quote'],
     ['a promise', 'Vous rencontrerez la chance.', 'promise'],
     ['a word of the other language', 'Voici the reste.', 'English'],
-  ])('that says %s', (_what, text, fault) => {
-    expect(faultsOf(saying(text)).join()).toContain(fault);
+  ])('that says %s', (_what, told, fault) => {
+    expect(faultsOf(saying(told)).join()).toContain(fault);
   });
 
   it('that claims both poles of a trait and reconciles neither', () => {
@@ -57,6 +55,27 @@ describe('A reading is unfit', () => {
     const words = 'le vent tourne autour du puits';
     expect(told(`Oui, ${words}.`, `Ici ${words}.`)).not.toContain('six words');
     expect(told(`Oui, ${words}.`, `Ici ${words}.`, `Et ${words}.`)).toContain('six words three times');
+  });
+
+  it('that uses an image twice', () => {
+    const told = (...texts: string[]) => faultsOf(saying(...texts)).join();
+    expect(told('Vous tenez comme une lampe.', 'La soirée s’éteint comme la lampe.')).toContain(
+      'the image of "lampe" twice',
+    );
+    expect(told('Une telle lampe.', 'Tel un phare.')).not.toContain('the image of');
+  });
+
+  it.each(LOCALES)('that speaks to a child under seven, or to the parents of an older one: %s', (locale) => {
+    const born = (dateOfBirth: string) =>
+      trialDocument({ person: { ...sample.person, dateOfBirth }, locale, gender: 'neutral' });
+    const [small, seven] = [born('2019-09-30'), born('2019-09-29')];
+    const withPathOf = (one: DocumentV1, other: DocumentV1): DocumentV1 => ({
+      ...one,
+      children: one.children.map((node, at) => (node.role === 'path' ? other.children[at]! : node)),
+    });
+    expect([faultsOf(small), faultsOf(seven)]).toEqual([[], []]);
+    expect(faultsOf(withPathOf(small, seven)).join()).toContain('speaks to the child: ');
+    expect(faultsOf(withPathOf(seven, small)).join()).toContain('speaks to parents: ');
   });
 
   it('that uses an id twice', () => {

@@ -1,12 +1,14 @@
-import type { Block, DocumentV1, Section } from '#publishing/document/document.js';
+import { familyOf } from '#publishing/content/book/families.js';
+import type { Block, DocumentV1, Locale, Section } from '#publishing/document/document.js';
 import { randomPerson, readingDay } from '#publishing/document/testing/random-people.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
 import { headingsOf, textsOf } from '#publishing/document/walk.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
 import { clashesIn } from './clashes.js';
 import { brokenRules } from './lint.js';
-import { readingFaults } from './reading-rules.js';
-import { inlineText, nodesOf, proseOf, repeatedSentences, repeatedSequences } from './text.js';
+import { SIMILES } from './book-rules.js';
+import { loadBook, textsOf as textsOfBook } from './book-texts.js';
+import { inlineText, nodesOf, proseOf, repeatedSentences, repeatedSequences, sentencesOf } from './text.js';
 
 /** A reading that must not be published: its person, and its faults. */
 export interface ReadingFault {
@@ -57,11 +59,64 @@ const createLint = () => {
   };
 };
 
+/** What stands after "like a" and is no image. */
+const NO_IMAGES: Readonly<Record<Locale, string>> = {
+  'fr-FR': 'autres autre',
+  'en-US': 'person thing long start one others same rest last next first whole',
+};
+
+/** An image whose noun another paragraph has used. */
+const imagesTwice = (locale: Locale, prose: readonly string[]): string[] => {
+  const seen = new Set<string>();
+  return prose.flatMap((paragraph) => {
+    const nouns = new Set(
+      [...paragraph.matchAll(SIMILES[locale])].map(([, noun = '']) => noun.toLowerCase()),
+    );
+    const again = [...nouns].filter((noun) => seen.has(noun) && !NO_IMAGES[locale].split(' ').includes(noun));
+    nouns.forEach((noun) => seen.add(noun));
+    return again.map((noun) => `the image of "${noun}" twice: ${paragraph.slice(0, 60)}…`);
+  });
+};
+
+/** Completed years below which a reading speaks to the parents. */
+const READER_AGE = 7;
+
+/** Sentences without a placeholder of the texts for parents, and of all others but the frames. */
+const sentencesOfBooks = (locale: Locale) => {
+  const parents = new Set<string>();
+  const readers = new Set<string>();
+  for (const { placed, forms } of textsOfBook(loadBook(locale))) {
+    const family = familyOf(placed.file);
+    if (family === 'frames' || family === 'labels' || family === 'labels-day') continue;
+    const own = Object.values(forms)
+      .flatMap(sentencesOf)
+      .filter((sentence) => !/[{}]/.test(sentence));
+    own.forEach((sentence) => (family === 'under7' ? parents : readers).add(sentence));
+  }
+  return { parents, readers };
+};
+
+const books = new Map<Locale, ReturnType<typeof sentencesOfBooks>>();
+
+/** A reading for parents takes no sentence that speaks to the reader, and the other way round. */
+const addresseeFaults = ({ locale, meta }: DocumentV1, prose: readonly string[]): string[] => {
+  const { parents, readers } = books.get(locale) ?? sentencesOfBooks(locale);
+  books.set(locale, { parents, readers });
+  const born = meta.subject.dateOfBirth;
+  const isForParents = meta.asOf < `${Number(born.slice(0, 4)) + READER_AGE}${born.slice(4)}`;
+  const [own, foreign] = isForParents ? [parents, readers] : [readers, parents];
+  return prose
+    .flatMap(sentencesOf)
+    .filter((sentence) => foreign.has(sentence) && !own.has(sentence))
+    .map((sentence) => `speaks to ${isForParents ? 'the child' : 'parents'}: ${sentence}`);
+};
+
 /** The faults of a document and its Markdown. */
 export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
   const passages = document.children.flatMap(passagesOf);
   const ids = document.children.flatMap(nodesOf).flatMap((node) => ('id' in node ? [node.id] : []));
-  const prose = proseOf(document).map((text) => text.replaceAll(document.subtitle, 'N'));
+  const told = proseOf(document);
+  const prose = told.map((text) => text.replaceAll(document.subtitle, 'N'));
   const markdown = renderMarkdown(document);
   const titles = headingsOf(document).map(({ title }) => title);
   return [
@@ -71,7 +126,8 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
     ...passages.filter((text) => text.trim() === '').map(() => 'an empty passage'),
     ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `the id ${id} stands twice`),
     ...titles.filter((title) => title.trim() === '').map(() => 'an empty title'),
-    ...readingFaults(document),
+    ...addresseeFaults(document, told),
+    ...imagesTwice(document.locale, told),
     ...clashesIn(document.locale, passages),
     ...repeatedSentences(prose).map((text) => `a sentence twice: ${text}`),
     ...repeatedSequences(prose).map((text) => `six words three times: ${text}`),

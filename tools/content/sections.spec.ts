@@ -11,13 +11,11 @@ import {
   type Person,
   resultOf,
   thirtyThree,
-  withoutConsonant,
   withoutVowel,
 } from '#publishing/document/testing/people.js';
 import { randomPerson } from '#publishing/document/testing/random-people.js';
 import { LOCALES, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
 import { describe, expect, it } from '@jest/globals';
-import { loadBook } from './book-texts.js';
 import { proseOf, repeatedSentences } from './text.js';
 
 const english = bookFor('en-US');
@@ -27,25 +25,13 @@ const older: Person = { ...camille, dateOfBirth: '1961-06-15' };
 const driveOfConcord = english.entry('life-path/4 drive').find(({ when }) => when === '3-6-9');
 
 it.each([
-  ['the color of the Life Path and Expression', camille, 'path', only('life-path-colour/4 3')],
-  ['the total that the Life Path comes from', camille, 'path', only('compounds 13')],
   ['the form for the group of the Expression, 3', camille, 'path', driveOfConcord?.text.neutral],
-  ['one label of a number wherever it is named', camille, 'overview', only('labels 4.lifePath.theme')],
   ['a number that leads far', camille, 'synthesis', only('synthesis/dominant 3.strong.close')],
-  ['a number that leads', indebted, 'synthesis', only('synthesis/dominant 4.clear.close')],
   ['a number that hardly leads', thirtyThree, 'synthesis', only('synthesis/dominant 6.quiet.close')],
   ['a Maturity to come, before 45', camille, 'name.maturity', only('maturity 7.before')],
   ['a Maturity that is there', older, 'name.maturity', '.after'],
   ['that letters of the essence are equal', indebted, 'year.essence', 'a second '],
   ['that a name without a vowel has no Soul Urge', withoutVowel, 'name.soul-urge', only('none soulUrge')],
-  [
-    'that one without a consonant has no Personality',
-    withoutConsonant,
-    'name.personality',
-    only('none personality'),
-  ],
-  ['the planes of a tie', indebted, 'grid.planes', 'mental and intuitive'],
-  ['a single further value in a paragraph', emma, 'grid.lessons', only('synthesis/absent 7.line')],
   ['that past 110 a reading has no year', ancestor, 'opening', 'year is left out'],
   ['a reader who is still growing', child, 'opening', 'still growing'],
 ] as const)('A reading tells %s', (_, person, section, text) => {
@@ -116,54 +102,4 @@ it('The pinnacles ahead do not explain again the number of the current one, and 
   } as const;
   expect(new Set(trialResult(trial).cycles.pinnacles.map(({ value }) => value)).size).toBe(2);
   expect(repeatedSentences(proseOf(trialDocument(trial)))).toEqual([]);
-});
-
-/** What a text says of figures must hold of each reader's. */
-const DENIED = [
-  {
-    what: 'that a plane shares the first place',
-    keys: /^(?:planes strongest|under7\/grid plane)\./,
-    'fr-FR': /(?<!\p{L})(?:le plus (?:de|garni)|la plus grosse|plus de lettres|surtout|le mieux|passe devant|en tête|l’emporte|mène|a le dessus)(?!\p{L})/iu,
-    'en-US': /\b(?:most of|more (?:\w+ )?letters|than any other|the majority|the largest|the biggest|the better part|fullest|outnumber|in the lead)\b/iu,
-  },
-  {
-    what: 'that a value shares the first place',
-    keys: /^(?:passion \d|under7\/grid passion)/,
-    'fr-FR': /(?<!\p{L})(?:domine|plus fort que les autres)(?!\p{L})/iu,
-    'en-US': /\b(?:in the majority|than anything else)\b/iu,
-  },
-  {
-    what: 'that some of the nine cells are empty',
-    keys: /^frames\/(?:grid intro|under7 grid\.intro)$/,
-    'fr-FR': /neuf piles\./iu,
-    'en-US': /nine piles\./iu,
-  },
-  {
-    what: 'that a pinnacle’s number comes three times',
-    keys: /^frames\/cycles sameAgain$/,
-    'fr-FR': /(?<!\p{L})(?:deux fois|seconde? fois)(?!\p{L})/iu,
-    'en-US': /\b(?:twice|a second)\b/iu,
-  },
-  {
-    what: 'that a minor challenge is above the main one',
-    keys: /^frames\/(?:cycles |under7 cycles\.)challengesIntro$/,
-    'fr-FR': /plus petit/iu,
-    'en-US': /\bsmaller\b/iu,
-  },
-  {
-    what: 'that cycles or Balance have a value that letters lack',
-    keys: /^lessons \d\.plain$/,
-    'fr-FR': /(?<!\p{L})nulle part(?!\p{L})/iu,
-    'en-US': /\b(?:chart|nowhere|anywhere)\b/u,
-  },
-] as const; // prettier-ignore
-
-describe.each(LOCALES)('No text in %s denies', (locale) => {
-  const entries = loadBook(locale).flatMap((file) => file.entries);
-  it.each(DENIED)('$what', ({ keys, [locale]: denies }) => {
-    const told = entries.filter(({ file, path }) => keys.test(`${file} ${path}`));
-    const texts = told.flatMap(({ entry }) => entry.map(({ text }) => text.neutral));
-    expect(texts.length).toBeGreaterThan(0);
-    expect(texts.filter((text) => denies.test(text))).toEqual([]);
-  });
 });
