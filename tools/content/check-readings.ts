@@ -2,6 +2,7 @@ import { familyOf } from '#publishing/content/book/families.js';
 import type { Block, DocumentV1, Locale, Section } from '#publishing/document/document.js';
 import { randomPerson, readingDay } from '#publishing/document/testing/random-people.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from '#publishing/document/testing/trial.js';
+import { schemaFaults } from '#publishing/document/testing/schema-faults.js';
 import { headingsOf, textsOf } from '#publishing/document/walk.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
 import { clashesIn } from './clashes.js';
@@ -126,6 +127,7 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
     ...passages.filter((text) => text.trim() === '').map(() => 'an empty passage'),
     ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `the id ${id} stands twice`),
     ...titles.filter((title) => title.trim() === '').map(() => 'an empty title'),
+    ...schemaFaults(document),
     ...addresseeFaults(document, told),
     ...imagesTwice(document.locale, told),
     ...clashesIn(document.locale, passages),
