@@ -79,18 +79,11 @@ export function pinnacles(birth: CalendarDate, lifePathRoot: number, age: number
 }
 
 /**
- * The four challenges, 0–8, never masters. They have no dates: the first, second and fourth apply to early, middle and
- * late life, the main one to all of it.
+ * The four challenges, 0–8, never masters: C1 = |m − d|, C2 = |d − y|, main = |C1 − C2|, C4 = |m − y| over the roots of month,
+ * day and year (Decoz). They have no dates: the first, second and fourth apply to early, middle and late life, the main one
+ * to all of it.
  */
-export interface Challenges {
-  readonly first: number;
-  readonly second: number;
-  readonly main: number;
-  readonly fourth: number;
-}
-
-/** C1 = |m − d|, C2 = |d − y|, main = |C1 − C2|, C4 = |m − y| over the roots of month, day and year (Decoz). */
-export function challenges(birth: CalendarDate): Challenges {
+export function challenges(birth: CalendarDate) {
   const [month, day, year] = [root(birth.month), root(birth.day), root(birth.year)];
   const first = Math.abs(month - day);
   const second = Math.abs(day - year);
@@ -107,26 +100,13 @@ export const personalYear = (birth: BirthdayOfYear, year: number): number =>
 export const personalMonth = (birth: BirthdayOfYear, year: number, month: number): number =>
   root(personalYear(birth, year) + month);
 
-/** The letters in force at an age, `A`–`Z`. */
-export interface Transits {
-  readonly physical: string;
-  readonly mental: string;
-  readonly spiritual: string;
-}
-
-export interface Essence {
-  /** 1–9, 11, 22 */
-  readonly value: number;
-  readonly chain: readonly number[];
-}
-
 /**
  * Transit letters and Essence at an age in completed years. First names give the physical letter, middle names the
  * mental one, last names the spiritual one. The names of a group are joined; each letter lasts its value in years, and
  * the group repeats. Without a middle name, the last names also give the mental letter. Essence = red(sum of the
  * three). Example (Decoz): Thomas Cruise Mapother at 20 has A, I, H.
  */
-export function transitsAt(words: readonly Word[], age: number): { transits: Transits; essence: Essence } {
+export function transitsAt(words: readonly Word[], age: number) {
   const physical = letterAt(words, 'first', age);
   const spiritual = letterAt(words, 'last', age);
   const hasMiddle = words.some(({ group }) => group === 'middle');
@@ -151,17 +131,7 @@ function letterAt(words: readonly Word[], group: NameGroup, age: number): Letter
 }
 
 /** The cycles on the day of the reading. */
-export interface Now {
-  readonly year: number;
-  readonly universalYear: number;
-  readonly personalYear: number;
-  readonly personalMonth: number;
-  readonly nextPersonalYear: number;
-  readonly transits: Transits;
-  readonly essence: Essence;
-}
-
-export const now = (birth: CalendarDate, words: readonly Word[], asOf: CalendarDate, age: number): Now => ({
+export const now = (birth: CalendarDate, words: readonly Word[], asOf: CalendarDate, age: number) => ({
   year: asOf.year,
   universalYear: root(asOf.year),
   personalYear: personalYear(birth, asOf.year),

@@ -131,22 +131,8 @@ export const rationalThought = (words: readonly Word[], day: number): Figure =>
 /** Subconscious Self: 9 − number of karmic lessons, 1–9. */
 export const subconsciousSelf = (lessons: readonly number[]): Figure => plainFigure(9 - lessons.length);
 
-export interface Numbers {
-  readonly lifePath: LifePath;
-  readonly birthday: Birthday;
-  readonly expression: NameNumber;
-  readonly soulUrge: OptionalNameNumber;
-  readonly personality: OptionalNameNumber;
-  readonly active: Figure;
-  readonly heredity: Figure;
-  readonly maturity: Figure;
-  readonly balance: Figure;
-  readonly rationalThought: Figure;
-  readonly subconsciousSelf: Figure;
-}
-
 /** All numbers of the theme that do not depend on the day of the reading. */
-export function numbers(birth: CalendarDate, words: readonly Word[], lessons: readonly number[]): Numbers {
+export function numbers(birth: CalendarDate, words: readonly Word[], lessons: readonly number[]) {
   const path = lifePath(birth);
   const expressed = expression(words);
   return {
@@ -163,6 +149,8 @@ export function numbers(birth: CalendarDate, words: readonly Word[], lessons: re
     subconsciousSelf: subconsciousSelf(lessons),
   };
 }
+
+export type Numbers = ReturnType<typeof numbers>;
 
 const INDEBTED = ['lifePath', 'birthday', 'expression', 'soulUrge', 'personality'] as const;
 
@@ -203,17 +191,6 @@ export function grid(letters: readonly Letter[]): Grid {
 
 export type PlaneName = 'physical' | 'mental' | 'emotional' | 'intuitive';
 
-export interface Plane {
-  /** number of letters, drawn in the figure */
-  readonly count: number;
-  /** sum of their values */
-  readonly sum: number;
-  /** red(sum), 0 for an empty plane */
-  readonly value: number;
-}
-
-export type Planes = Readonly<Record<PlaneName, Plane>>;
-
 /** Letters of each plane of expression. Two published code bases agree on them. */
 export const PLANE_LETTERS: Readonly<Record<PlaneName, string>> = {
   physical: 'DEMW',
@@ -222,53 +199,43 @@ export const PLANE_LETTERS: Readonly<Record<PlaneName, string>> = {
   intuitive: 'CFKQUVY',
 };
 
-const plane = (letters: readonly Letter[], members: string): Plane => {
+/** `count` letters, the `sum` of their values, and its reduced `value`; 0 for an empty plane. */
+const plane = (letters: readonly Letter[], members: string) => {
   const own = letters.filter(({ letter }) => members.includes(letter));
   return { count: own.length, sum: sumOf(own), value: reduce(sumOf(own)) };
 };
 
-export const planes = (letters: readonly Letter[]): Planes => ({
+export const planes = (letters: readonly Letter[]) => ({
   physical: plane(letters, PLANE_LETTERS.physical),
   mental: plane(letters, PLANE_LETTERS.mental),
   emotional: plane(letters, PLANE_LETTERS.emotional),
   intuitive: plane(letters, PLANE_LETTERS.intuitive),
 });
 
-/** Letters of the first word that have a meaning of their own. */
-export interface KeyLetters {
-  /** the first letter */
-  readonly cornerstone: string;
-  /** the last letter */
-  readonly capstone: string;
-  /** the first vowel, including a vowel Y; null when the word has none */
-  readonly firstVowel: string | null;
-}
+export type Planes = ReturnType<typeof planes>;
 
-export const keyLetters = (first: Word): KeyLetters => ({
-  cornerstone: first.letters.charAt(0),
-  capstone: first.letters.charAt(first.letters.length - 1),
-  firstVowel: first.spelling.find((letter) => letter.role === 'vowel')?.letter ?? null,
+/** Letters of the first word that have a meaning of their own: the first, the last and the first vowel, if it has one. */
+export const keyLetters = ({ letters, spelling }: Word) => ({
+  cornerstone: letters.charAt(0),
+  capstone: letters.charAt(letters.length - 1),
+  /** a vowel Y counts */
+  firstVowel: spelling.find(({ role }) => role === 'vowel')?.letter ?? null,
 });
-
-/** Distances between related numbers, 0–8. */
-export interface Bridges {
-  /** |root(Life Path) − root(Expression)| */
-  readonly lifePathExpression: number;
-  /** |root(Soul Urge) − root(Personality)|; null if one of them is absent */
-  readonly soulUrgePersonality: number | null;
-}
 
 interface Rooted {
   readonly root: number | null;
 }
 
+/** Distances between the roots of related numbers, 0–8; null if one of them is absent. */
 export const bridges = (
   lifePath: { readonly root: number },
   expression: { readonly root: number },
   soulUrge: Rooted,
   personality: Rooted,
-): Bridges => ({
+) => ({
   lifePathExpression: Math.abs(lifePath.root - expression.root),
   soulUrgePersonality:
     soulUrge.root === null || personality.root === null ? null : Math.abs(soulUrge.root - personality.root),
 });
+
+export type Bridges = ReturnType<typeof bridges>;

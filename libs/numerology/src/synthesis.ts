@@ -163,16 +163,8 @@ function rare({ numbers, grid }: ThreadSource): Thread | null {
   return grid.lessons.length === 0 ? 'rare:all-nine' : null;
 }
 
-/** The themes of the text, decided before any sentence is chosen. */
-export interface Synthesis {
-  readonly weights: Weights;
-  readonly dominant: readonly Digit[];
-  readonly absent: readonly Digit[];
-  readonly threads: readonly Thread[];
-}
-
-/** Weights, dominant and absent roots, and the threads by priority. */
-export function synthesis(source: Omit<ThreadSource, 'weights'> & { readonly grid: Grid }): Synthesis {
+/** The themes of the text, decided before any sentence is chosen: weights, dominant and absent roots, and threads by priority. */
+export function synthesis(source: Omit<ThreadSource, 'weights'> & { readonly grid: Grid }) {
   const all = weights(source.numbers, source.grid);
   return {
     weights: all,

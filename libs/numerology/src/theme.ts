@@ -1,30 +1,10 @@
 import { MASTERS } from './arithmetic.js';
 import { ageOn, requireDate } from './calendar.js';
-import { type Challenges, challenges, type Now, now, periods, pinnacles, type Stage } from './cycles.js';
-import {
-  type Bridges,
-  bridges,
-  type Grid,
-  grid,
-  type KarmicDebtAt,
-  karmicDebts,
-  type KeyLetters,
-  keyLetters,
-  numbers,
-  type Numbers,
-  planes,
-  type Planes,
-} from './numbers.js';
+import { challenges, now, periods, pinnacles } from './cycles.js';
+import { bridges, grid, karmicDebts, keyLetters, numbers, planes } from './numbers.js';
 import type { SubjectGender } from './subject-gender.js';
-import { type Synthesis, synthesis } from './synthesis.js';
-import {
-  displayName,
-  foldToWords,
-  lettersOf,
-  type Normalization,
-  normalization,
-  type StructuredName,
-} from './words.js';
+import { synthesis } from './synthesis.js';
+import { displayName, foldToWords, lettersOf, normalization, type StructuredName } from './words.js';
 
 /** Version of the calculation. A change to any number is at least a new minor version. */
 export const ENGINE_VERSION: string = '1.0.0';
@@ -48,41 +28,12 @@ export interface ThemeSubject {
   readonly subjectGender: SubjectGender;
 }
 
-export interface Cycles {
-  readonly periods: readonly Stage[];
-  readonly pinnacles: readonly Stage[];
-  readonly challenges: Challenges;
-}
-
-/** The full calculation of method `evan-1` for a person on a day: plain JSON with a fixed key order. */
-export interface Theme {
-  /** `YYYY-MM-DD` */
-  readonly asOf: string;
-  /** completed years at `asOf` */
-  readonly age: number;
-  readonly subject: {
-    /** the caller's spelling without surplus spaces */
-    readonly displayName: string;
-    readonly dateOfBirth: string;
-    readonly subjectGender: SubjectGender;
-  };
-  readonly normalization: Normalization;
-  readonly numbers: Numbers;
-  readonly grid: Grid;
-  readonly planes: Planes;
-  readonly letters: KeyLetters;
-  readonly karmicDebts: readonly KarmicDebtAt[];
-  readonly bridges: Bridges;
-  readonly cycles: Cycles;
-  readonly now: Now;
-  readonly synthesis: Synthesis;
-}
-
 /**
- * Calculates the theme of a person on the day `asOf` (`YYYY-MM-DD`). The same input gives the same bytes. No number
- * depends on gender or locale. Throws a RangeError for input that `checkName` or `checkDateOfBirth` refuses.
+ * The full calculation of method `evan-1` for a person on the day `asOf` (`YYYY-MM-DD`): plain JSON with a fixed key order, so
+ * the same input gives the same bytes. No number depends on gender or locale. Throws a RangeError for input that
+ * `checkName` or `checkDateOfBirth` refuses.
  */
-export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
+export function calculateTheme(subject: ThemeSubject, asOf: string) {
   const birth = requireDate(subject.dateOfBirth);
   const today = requireDate(asOf);
   const age = ageOn(birth, today);
@@ -96,7 +47,7 @@ export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
   const inclusion = grid(letters);
   const all = numbers(birth, words, inclusion.lessons);
   const spans = bridges(all.lifePath, all.expression, all.soulUrge, all.personality);
-  const cycles: Cycles = {
+  const cycles = {
     periods: periods(birth, all.lifePath.root, age),
     pinnacles: pinnacles(birth, all.lifePath.root, age),
     challenges: challenges(birth),
@@ -104,8 +55,10 @@ export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
 
   return {
     asOf,
+    /** completed years at `asOf` */
     age,
     subject: {
+      /** the caller's spelling without surplus spaces */
       displayName: displayName(subject.name),
       dateOfBirth: subject.dateOfBirth,
       subjectGender: subject.subjectGender,
@@ -123,38 +76,32 @@ export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
   };
 }
 
+export type Theme = ReturnType<typeof calculateTheme>;
 export type Locale = 'fr-FR' | 'en-US';
 
-/** The result of a completed reading: `schema/result.schema.json`. A new field is 1.x, a changed meaning 2.0. */
-export interface ReadingResult extends Theme {
-  readonly resultVersion: '1.0';
-  readonly readingId: string;
-  readonly productId: 'theme';
-  readonly profileId: 'evan';
-  readonly locale: Locale;
-  readonly method: typeof METHOD;
-  readonly engineVersion: string;
-  readonly contentVersion: string;
-  readonly document: { readonly formats: readonly string[] };
-}
-
-export interface ResultEnvelope {
+interface ResultEnvelope {
   readonly readingId: string;
   readonly locale: Locale;
   readonly contentVersion: string;
   readonly formats: readonly string[];
 }
 
-/** The public result of a theme. Its key order is fixed, so that `JSON.stringify` always gives the same bytes. */
-export const toResult = (theme: Theme, envelope: ResultEnvelope): ReadingResult => ({
-  resultVersion: '1.0',
-  readingId: envelope.readingId,
-  productId: 'theme',
-  profileId: 'evan',
-  locale: envelope.locale,
+/**
+ * The public result of a theme. Its key order is fixed, so that `JSON.stringify` always gives the same bytes.
+ * `schema/result.schema.json`: a new field is 1.x, a changed meaning 2.0.
+ */
+export const toResult = (theme: Theme, { readingId, locale, contentVersion, formats }: ResultEnvelope) => ({
+  resultVersion: '1.0' as const,
+  readingId,
+  productId: 'theme' as const,
+  profileId: 'evan' as const,
+  locale,
   method: METHOD,
   engineVersion: ENGINE_VERSION,
-  contentVersion: envelope.contentVersion,
+  contentVersion,
   ...theme,
-  document: { formats: envelope.formats },
+  document: { formats },
 });
+
+/** The result of a completed reading. */
+export type ReadingResult = ReturnType<typeof toResult>;
