@@ -48,12 +48,6 @@ const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[
   return [...broken, ...kept];
 };
 
-/** Things in the texts for parents that no small child should be near. */
-const safetyFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
-  const [thing] = isForParents(placed.file) ? (UNSAFE[locale].exec(forms.neutral) ?? []) : [];
-  return thing === undefined ? [] : [{ at, fault: `unsafe for a small child: "${thing}"` }];
-};
-
 /** Texts of a stage that may be the first: the first period, any current pinnacle, and what the synthesis says of them. */
 const isOfFirstStage = ({ file, path }: PlacedEntry): boolean =>
   ['periods/first', 'pinnacles/current'].includes(file) ||
@@ -61,9 +55,14 @@ const isOfFirstStage = ({ file, path }: PlacedEntry): boolean =>
   (file === 'challenges' && path.endsWith('.early')) ||
   (familyOf(file) === 'under7' && /^(?:period|pinnacle)$/.test(path));
 
-const stageFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
-  const [found] = isOfFirstStage(placed) ? (EARLIER[locale].exec(forms.neutral) ?? []) : [];
-  return found === undefined ? [] : [{ at, fault: `compares with an earlier time: "${found}"` }];
+/** Things that no small child should be near, in the texts for parents; an earlier time, in those of a first stage. */
+const misplacedFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const [thing] = isForParents(placed.file) ? (UNSAFE[locale].exec(forms.neutral) ?? []) : [];
+  const [time] = isOfFirstStage(placed) ? (EARLIER[locale].exec(forms.neutral) ?? []) : [];
+  return [
+    ...(thing === undefined ? [] : [{ at, fault: `unsafe for a small child: "${thing}"` }]),
+    ...(time === undefined ? [] : [{ at, fault: `compares with an earlier time: "${time}"` }]),
+  ];
 };
 
 /** Two numbers with one label at one position. */
@@ -131,8 +130,7 @@ export const checkBook = (
     ...files.flatMap(({ file, faults }) => faults.map((fault) => ({ at: file, fault }))),
     ...texts.flatMap(lengthFaults),
     ...texts.flatMap((text) => ruleFaults(locale, text)),
-    ...texts.flatMap((text) => safetyFaults(locale, text)),
-    ...texts.flatMap((text) => stageFaults(locale, text)),
+    ...texts.flatMap((text) => misplacedFaults(locale, text)),
     ...labelFaults(files),
     ...sceneFaults(locale, files),
     ...repetitions(locale, files, book),

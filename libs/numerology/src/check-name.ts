@@ -1,32 +1,22 @@
 import { foldToSegments, SEPARATOR, SPACES, type StructuredName } from './words.js';
 
-export type NameProblemCode =
-  | 'too_few'
-  | 'too_many'
-  | 'empty'
-  | 'too_long'
-  | 'no_letters'
-  | 'digit_in_name'
-  | 'invalid_character'
-  | 'unsupported_script';
-
 export interface NameProblem {
   /** JSON pointer relative to the name object, e.g. `/firstNames/0`; empty for the name as a whole */
   readonly pointer: string;
-  readonly code: NameProblemCode;
+  readonly code: keyof typeof DETAILS | 'too_few';
   /** part of an English sentence; never contains the submitted value */
   readonly detail: string;
 }
 
 export const MAX_ELEMENTS = 8;
 /** code points of one element after NFC */
-export const MAX_ELEMENT_LENGTH = 100;
+const MAX_ELEMENT_LENGTH = 100;
 /** UTF-16 code units before it: NFC makes one letter of four at most, and takes seconds for some thousand marks. */
 const MAX_ELEMENT_UNITS = 4 * MAX_ELEMENT_LENGTH;
 /** folded letters of the whole name */
-export const MAX_LETTERS = 300;
+const MAX_LETTERS = 300;
 
-const DETAILS: Readonly<Record<Exclude<NameProblemCode, 'too_few'>, string>> = {
+const DETAILS = {
   too_many: `must have at most ${MAX_ELEMENTS} elements`,
   empty: 'must not be empty',
   too_long: `must have at most ${MAX_ELEMENT_LENGTH} characters`,
@@ -35,9 +25,9 @@ const DETAILS: Readonly<Record<Exclude<NameProblemCode, 'too_few'>, string>> = {
   invalid_character:
     'may contain Latin letters, spaces, hyphens, apostrophes, periods and middle dots only; no symbols, no invisible characters',
   unsupported_script: 'must be in Latin script; send the Latin spelling used on the passport or birth record',
-};
+} as const;
 
-const TOO_FEW: Readonly<Record<'firstNames' | 'lastNames', string>> = {
+const TOO_FEW = {
   firstNames: 'must have at least one element; a single name alone cannot be read',
   lastNames: 'must have at least one element; a single name has no Heredity number',
 };
@@ -73,7 +63,7 @@ function checkGroup(group: keyof StructuredName, elements: readonly string[]): N
 }
 
 /** The distinct problems of one element. An element that is too long is not checked further. */
-function checkElement(element: string): Exclude<NameProblemCode, 'too_few'>[] {
+function checkElement(element: string): (keyof typeof DETAILS)[] {
   if (element.length > MAX_ELEMENT_UNITS) return ['too_long'];
   const characters = Array.from(element.normalize('NFC'));
   if (characters.length > MAX_ELEMENT_LENGTH) return ['too_long'];
@@ -93,9 +83,7 @@ const DECIMAL_DIGIT = /^\p{Nd}$/u;
 /** Combining diacritics except the invisible grapheme joiner. Other marks belong to other scripts or to symbols. */
 const DIACRITIC = /^[\u0300-\u034E\u0350-\u036F\u1DC0-\u1DFF]$/u;
 
-type CharacterProblem = 'unsupported_script' | 'digit_in_name' | 'invalid_character';
-
-function checkCharacter(character: string, previous: string | undefined): CharacterProblem | null {
+function checkCharacter(character: string, previous: string | undefined): keyof typeof DETAILS | null {
   if (CASED_LATIN.test(character)) return foldToSegments(character).length > 0 ? null : 'invalid_character';
   if (SEPARATOR.test(character) || SPACES.test(character)) return null;
   if (DIACRITIC.test(character)) return isMarkable(previous) ? null : 'invalid_character';

@@ -15,7 +15,7 @@ import { PUBLISH_DOCUMENT, publishJobAgain, type OverduePublication } from '../p
 import { type Artifact, ArtifactStore } from './artifact.store.js';
 import { LinkStore, type NewLink } from './links.js';
 import { PublicationQuery } from './publication.query.js';
-import { OVERDUE_PUBLICATIONS, PublicationMetrics, RenderAttempts } from './publish-document.job.js';
+import { OVERDUE_PUBLICATIONS, PublicationMetrics } from './publish-document.job.js';
 
 const KEYS = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 const NOON = '2026-11-23T12:00:00.000Z';
@@ -120,14 +120,6 @@ describe('overdue publications', () => {
   });
 });
 
-it('attempts at a document are counted until one ends, in whatever way', async () => {
-  const attempts = new RenderAttempts(pool);
-  const readingId = randomUUID();
-  expect([await attempts.begin(readingId), await attempts.begin(readingId)]).toEqual([1, 2]);
-  await attempts.end(readingId);
-  expect(await attempts.begin(readingId)).toBe(1);
-});
-
 describe('the newest version', () => {
   /** @param inStream the versions that the stream has published; null: the event store is away */
   const ask = (inStream: readonly number[] | null) => {
@@ -206,10 +198,6 @@ it('adds a link once, whose request is repeated: the repeat gets it as it is, al
   expect(await links.page(readingId, 100, null)).toHaveLength(1);
 });
 
-it('adds no link to a reading whose key is gone', async () => {
-  expect(await links.add(link(randomUUID()), 5)).toBe('erased');
-});
-
 const addKey = (keyId: string) =>
   pool.query(
     `insert into workspaces.api_key (key_id, workspace_id, hash, mode, scopes, networks, issued_at)
@@ -231,6 +219,7 @@ it('adds a link only while the key stands that makes it', async () => {
   expect(await links.add(by('apiKey:leaked01'), 5)).toBe('key_ended');
   expect(await links.add(first, 5)).toBe('key_ended');
   expect(await links.add(by('portal:s1'), 5)).toMatchObject({ readingId });
+  expect(await links.add(link(randomUUID()), 5)).toBe('erased');
 });
 
 it('adds no link while its key is being revoked: who then ends its links finds all', async () => {

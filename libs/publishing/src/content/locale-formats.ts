@@ -34,5 +34,4 @@ const formatsOf = (locale: Locale) => {
   };
 };
 
-export type LocaleFormats = ReturnType<typeof formatsOf>;
 export const FORMATS = { 'fr-FR': formatsOf('fr-FR'), 'en-US': formatsOf('en-US') };

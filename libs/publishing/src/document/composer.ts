@@ -1,7 +1,7 @@
 import type { ReadingResult } from '#numerology/index.js';
 import { type Book, bookFor } from '../content/book/book.js';
 import type { Form } from '../content/book/shape.js';
-import { FORMATS, type LocaleFormats } from '../content/locale-formats.js';
+import { FORMATS } from '../content/locale-formats.js';
 import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
 import { personKey, pick, textAt } from './choice.js';
@@ -11,39 +11,7 @@ import { numberRef, paragraph, section } from './nodes.js';
 import { type Plan, planTexts } from './truth.js';
 
 /** The numbers a section can cite by name. */
-export type NumberKey = keyof ReadingResult['numbers'];
-
-/** What every section is composed from: the result, and the texts of the book that are true of its reader. */
-export interface Composer extends LocaleFormats {
-  readonly result: ReadingResult;
-  readonly book: Book;
-  readonly plan: Plan;
-  /** Whether the reading of a child under seven speaks to the parents. */
-  readonly forParents: boolean;
-  /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
-  readonly name: string;
-  /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
-  readonly say: (key: string, values?: Values) => Inline[];
-  /** The same as a string, for titles and alternative texts. */
-  readonly plain: (key: string, values?: Readonly<Record<string, string>>) => string;
-  /** A paragraph with the text at a key. */
-  readonly tell: (id: string, key: string, values?: Values, variant?: Paragraph['variant']) => Paragraph;
-  /** A subsection; its title is the text at a key, or is given as `{ title }`. */
-  readonly part: (
-    id: string,
-    title: string | { readonly title: string },
-    children: readonly (Block | Section)[],
-    refs?: readonly string[],
-  ) => Section;
-  /** All forms of an entry that is a list rather than a choice. */
-  readonly all: (key: string) => Inline[][];
-  /** A link to one of `result.numbers`, printed as the result displays it. */
-  readonly number: (key: NumberKey) => NumberRef;
-  /** A position with its article: "the Life Path". */
-  readonly position: (term: PositionTerm) => string;
-  /** « une lettre », « 5 lettres » */
-  readonly letterCount: (count: number) => string;
-}
+type NumberKey = keyof ReadingResult['numbers'];
 
 /** The key of the frame that replaces another for parents: `frames/path title` is `frames/under7 path.title`. */
 const forParents = (key: string): string => key.replace(/^frames\/(\S+) /, 'frames/under7 $1.');
@@ -65,33 +33,53 @@ const createSelect = (book: Book, plan: Plan, result: ReadingResult): ((key: str
   };
 };
 
-export const createComposer = (result: ReadingResult): Composer => {
+/** What every section is composed from: the result, and the texts of the book that are true of its reader. */
+export const createComposer = (result: ReadingResult) => {
   const { locale, age } = result;
   const gender = result.subject.subjectGender;
   const book = bookFor(locale);
   const plan = planTexts(book, result);
   const select = createSelect(book, plan, result);
   const textOf = (key: string): Forms => textAt(select(key), age);
-  const plain: Composer['plain'] = (key, values) => toPlain(textOf(key), gender, values);
-  const say: Composer['say'] = (key, values) => toInline(textOf(key), gender, values);
+  const plain = (key: string, values?: Readonly<Record<string, string>>): string =>
+    toPlain(textOf(key), gender, values);
+  const say = (key: string, values?: Values): Inline[] => toInline(textOf(key), gender, values);
   return {
     result,
     book,
     plan,
+    /** Whether the reading of a child under seven speaks to the parents. */
     forParents: isForParents(result),
+    /** The name as it is printed: as its owner writes it, with the apostrophe of the text. */
     name: printedName(result.subject.displayName),
-    plain,
+    /** The text at a key of the book, `life-path/7 lead`, as inline nodes, with its placeholders filled. */
     say,
-    tell: (id, key, values, variant) => paragraph(id, say(key, values), variant),
-    part: (id, title, children, refs) =>
+    /** The same as a string, for titles and alternative texts. */
+    plain,
+    /** A paragraph with the text at a key. */
+    tell: (id: string, key: string, values?: Values, variant?: Paragraph['variant']): Paragraph =>
+      paragraph(id, say(key, values), variant),
+    /** A subsection; its title is the text at a key, or is given as `{ title }`. */
+    part: (
+      id: string,
+      title: string | { readonly title: string },
+      children: readonly (Block | Section)[],
+      refs?: readonly string[],
+    ): Section =>
       section(id, 'subsection', typeof title === 'string' ? plain(title) : title.title, children, refs),
-    all: (key) => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
-    number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
-    position: (term) => plain(`frames/terms positions.${term}`),
+    /** All forms of an entry that is a list rather than a choice. */
+    all: (key: string): Inline[][] => book.entry(key).map((form) => toInline(textAt(form, age), gender)),
+    /** A link to one of `result.numbers`, printed as the result displays it. */
+    number: (key: NumberKey): NumberRef => numberRef(`numbers.${key}`, result.numbers[key].display),
+    /** A position with its article: "the Life Path". */
+    position: (term: PositionTerm): string => plain(`frames/terms positions.${term}`),
     ...FORMATS[locale],
-    letterCount: (count) =>
+    /** « une lettre », « 5 lettres » */
+    letterCount: (count: number): string =>
       count === 1
         ? plain('frames/terms letterCountOne')
         : plain('frames/terms letterCountMany', { count: String(count) }),
   };
 };
+
+export type Composer = ReturnType<typeof createComposer>;

@@ -116,18 +116,4 @@ describe('KeySweep', () => {
     await sweep();
     expect(await left()).toEqual([readingId]);
   });
-
-  it('checks each key once, page by page', async () => {
-    const waiting = await make();
-    openHolds = [reservationIdAt(waiting, 'no_stream')];
-    await pool.query(
-      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
-       select gen_random_uuid(), 'ws_1', 'x' from generate_series(1, 1100)`,
-    );
-    await age();
-    let asked = 0;
-    meanwhile = async () => void (asked += 1);
-    await sweep();
-    expect([await left(), asked]).toEqual([[waiting], 3]);
-  });
 });

@@ -42,36 +42,19 @@ describe('the references of a request', () => {
       [{ externalId: '' }, ['/externalId', 'too_short']],
       [{ externalId: 'x'.repeat(201) }, ['/externalId', 'too_long']],
       [{ externalId: 'a\u200bb' }, ['/externalId', 'invalid_character']],
-      [{ externalId: 7 }, ['/externalId', 'invalid_type']],
       [{ metadata: [] }, ['/metadata', 'invalid_type']],
-      [{ metadata: 'a' }, ['/metadata', 'invalid_type']],
       [
         { metadata: { a: 1, 'b/c': null } },
         ['/metadata/a', 'invalid_type'],
         ['/metadata/b~1c', 'invalid_type'],
       ],
-      [{ metadata: { a: { b: 'c' } } }, ['/metadata/a', 'invalid_type']],
       [{ metadata: { a: 'x'.repeat(501) } }, ['/metadata/a', 'too_long']],
       [{ metadata: { '': 'x' } }, ['/metadata', 'invalid_key']],
-      [{ metadata: { ['k'.repeat(41)]: 'x' } }, ['/metadata', 'invalid_key']],
-      [{ metadata: { 'a\nb': 'x' } }, ['/metadata', 'invalid_key']],
       [{ metadata: manyPairs(21, '') }, ['/metadata', 'too_many']],
-      [{ metadata: manyPairs(9, 'x'.repeat(452)) }, ['/metadata', 'too_large']],
       [{ metadata: manyPairs(9, 'é'.repeat(226)) }, ['/metadata', 'too_large']],
       [{ externalId: '', metadata: 'a' }, ['/metadata', 'invalid_type'], ['/externalId', 'too_short']],
     ] as const)
       expect([references, await errorsOf(references)]).toEqual([references, errors]);
-  });
-
-  it('may take all the room that the rules give', async () => {
-    // 9 keys of 4 bytes.
-    const room = 4_096 - 36;
-    const metadata = { ...manyPairs(8, 'x'.repeat(500)), key8: 'x'.repeat(room - 4_000) };
-    expect(await errorsOf({ metadata })).toEqual([]);
-    expect(await errorsOf({ metadata: { ...metadata, key8: `${metadata.key8}x` } })).toEqual([
-      ['/metadata', 'too_large'],
-    ]);
-    expect(await errorsOf({ metadata: manyPairs(20, 'x') })).toEqual([]);
   });
 });
 
@@ -80,16 +63,9 @@ it('Names the field of each fault, and what is wrong with it', async () => {
   const named = (change: object) => ({ name: { ...name, ...change } });
   for (const [change, ...errors] of [
     [{ productId: 'horoscope' }, '/productId unknown_product'],
-    [{ productId: undefined }, '/productId required'],
-    [{ profileId: 'x' }, '/profileId unknown_profile'],
+    [{ profileId: undefined }, '/profileId required'],
     [{ locale: 'de-DE' }, '/locale unsupported_locale'],
-    [{ name: undefined }, '/name required'],
     [named({ firstNames: [] }), '/name/firstNames too_few'],
-    [named({ lastNames: Array(9).fill('Martin') }), '/name/lastNames too_many'],
-    [named({ middleNames: undefined }), '/name/middleNames required'],
-    [named({ firstNames: ['  '] }), '/name/firstNames/0 empty'],
-    [named({ middleNames: ['Zoé😀'] }), '/name/middleNames/0 invalid_character'],
-    [named({ firstNames: ['Юлия'] }), '/name/firstNames/0 unsupported_script'],
     [named({ nickNames: [] }), '/name/nickNames unknown_field'],
     [
       named({ firstNames: ['Zoé', 7, 'R2'], middleNames: 'May' }),
@@ -97,7 +73,7 @@ it('Names the field of each fault, and what is wrong with it', async () => {
       '/name/firstNames/2 digit_in_name',
       '/name/middleNames invalid_type',
     ],
-    ...['2023-02-29', '12/04/1990', '2999-01-01', '1582-12-31', 19900412].map(
+    ...['2023-02-29', '2999-01-01', 19900412].map(
       (dateOfBirth) => [{ dateOfBirth }, '/dateOfBirth invalid_date'] as const,
     ),
     [{ grammaticalProfile: { subjectGender: 'femin' } }, '/grammaticalProfile/subjectGender invalid_value'],

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
 import { GivesPersonalData } from '#platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal, requireStanding } from '#platform/auth/authentication.js';
-import { livemodeOf, seesMode } from '#platform/auth/livemode.js';
+import { seesMode } from '#platform/auth/livemode.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
@@ -117,7 +117,8 @@ export class ReadingsController {
     @Caller() caller: Principal,
   ) {
     const { workspaceId } = caller;
-    const livemode = livemodeOf(caller);
+    // A key sees one mode.
+    const livemode = seesMode(caller, true);
     const filters = readFilters({ status, externalId, createdSince, createdUntil });
     const scope = ['readings', workspaceId, String(livemode), JSON.stringify(filters)];
     const request = this.cursors.read(limit, cursor, ...scope);

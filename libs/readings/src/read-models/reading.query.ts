@@ -44,14 +44,13 @@ export interface ListFilters {
 /**
  * SQL: readings of a workspace, newest first. A filter that is not given is not in the text, so that each list has the
  * plan of its own filters.
- * @param livemode `null`: of both modes
  * @param among only these; `null`: all
  * @param after `createdAt` and `readingId` of the last reading before the page
  */
 export const selectPage = (
   columns: string,
   workspaceId: string,
-  livemode: boolean | null,
+  livemode: boolean,
   { status, createdSince, createdUntil }: Omit<ListFilters, 'externalId'>,
   among: readonly string[] | null,
   limit: number,
@@ -61,6 +60,7 @@ export const selectPage = (
   const given = (value: unknown): string => `$${values.push(value)}`;
   const conditions = [
     `workspace_id = ${given(workspaceId)}`,
+    livemode ? 'livemode' : 'not livemode',
     ...(status === null ? [] : [`status = ${given(status)}`]),
     ...(createdSince === null ? [] : [`created_at >= ${given(createdSince)}::timestamptz`]),
     ...(createdUntil === null ? [] : [`created_at < ${given(createdUntil)}::timestamptz`]),
@@ -71,18 +71,11 @@ export const selectPage = (
   ];
   const page = `order by created_at desc, reading_id desc limit ${given(limit)}`;
   const select = `select ${columns} from readings.reading where ${conditions.join(' and ')}`;
-  const of = (mode: boolean): string => `${select} and ${mode ? 'livemode' : 'not livemode'}`;
-  // Materialized, so that no plan walks the list of the workspace to find these.
-  if (among !== null)
-    return {
-      text: `with found as materialized (${livemode === null ? select : of(livemode)}) select * from found ${page}`,
-      values,
-    };
-  // An index has the readings of one mode in this order.
+  // Materialized, so that no plan walks the list of the workspace to find these. An index has all others in this order.
   const text =
-    livemode === null
-      ? `select * from ((${of(true)} ${page}) union all (${of(false)} ${page})) both_modes ${page}`
-      : `${of(livemode)} ${page}`;
+    among === null
+      ? `${select} ${page}`
+      : `with found as materialized (${select}) select * from found ${page}`;
   return { text, values };
 };
 
@@ -99,7 +92,10 @@ const SUBJECTS_WITH = `
 const SUBJECTS_AMONG = `
   select subject_id as id from platform.subject_key where subject_id = any ($2::uuid[]) and lookups @> array[$1::bytea]`;
 
+const RESULT_COLUMNS = 'reading_id, workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"';
+
 interface SealedResult {
+  readonly reading_id: string;
   readonly workspaceId: string;
   readonly livemode: boolean;
   readonly sealedResult: string;
@@ -122,8 +118,12 @@ const OWN_PROJECTION_POLL_MS = 15;
 @Injectable()
 export class ReadingQuery {
   /** Each long poll looks at its row several times a second. */
-  private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
-  private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
+  private readonly row = askedTogether(async (readingIds: readonly string[]) =>
+    (await this.rowsOf<Row>('reading', SHOWN_COLUMNS, readingIds)).map((row) => row && withInstants(row)),
+  );
+  private readonly resultRow = askedTogether((readingIds: readonly string[]) =>
+    this.rowsOf<SealedResult>('result', RESULT_COLUMNS, readingIds),
+  );
   /** Readings that this process has answered from their streams with a status after `queued`. */
   private readonly aheadOfRow = new LRUCache<string, true>({ max: AHEAD_OF_ROW });
 
@@ -149,12 +149,11 @@ export class ReadingQuery {
   /**
    * Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). One found by an
    * external id may have another: requests that were not accepted leave theirs with the key.
-   * @param livemode `null`: of both modes
    * @returns `after`: where the list goes on, when fewer than `limit` were found among those looked at; `null`: it ends
    */
   async page(
     workspaceId: string,
-    livemode: boolean | null,
+    livemode: boolean,
     filters: ListFilters,
     limit: number,
     after: readonly string[] | null,
@@ -275,26 +274,19 @@ export class ReadingQuery {
     return { bytes: openResult(key, sealedResult), workspaceId, livemode };
   }
 
-  private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
-    const { rows } = await this.pool.query<Row>({
-      name: 'readings',
-      text: `select ${SHOWN_COLUMNS}
-             from readings.reading where reading_id = any($1::uuid[])`,
+  /** The rows of a table of readings with these ids, in their order. */
+  private async rowsOf<R extends { readonly reading_id: string | Date }>(
+    table: 'reading' | 'result',
+    columns: string,
+    readingIds: readonly string[],
+  ): Promise<readonly (R | undefined)[]> {
+    const { rows } = await this.pool.query<R>({
+      name: `readings.${table} by id`,
+      text: `select ${columns} from readings.${table} where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
-    const byId = new Map(rows.map((row) => [row.reading_id, withInstants(row)]));
-    return readingIds.map((readingId) => byId.get(readingId) ?? null);
-  }
-
-  private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
-    const { rows } = await this.pool.query<SealedResult & { readonly readingId: string }>({
-      name: 'results',
-      text: `select reading_id as "readingId", workspace_id as "workspaceId", livemode, sealed_result as "sealedResult"
-             from readings.result where reading_id = any($1::uuid[])`,
-      values: [readingIds],
-    });
-    const byId = new Map(rows.map((row) => [row.readingId, row]));
-    return readingIds.map((readingId) => byId.get(readingId) ?? null);
+    const byId = new Map(rows.map((row) => [row.reading_id, row]));
+    return readingIds.map((readingId) => byId.get(readingId));
   }
 
   /** While the row is missing, the stream's last event has the result, unless the reading was erased since. */
@@ -308,7 +300,7 @@ export class ReadingQuery {
       if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
       const { workspaceId, livemode, sealedResult } = event.data;
-      return { workspaceId, livemode, sealedResult };
+      return { reading_id: readingId, workspaceId, livemode, sealedResult };
     }
     return null;
   }

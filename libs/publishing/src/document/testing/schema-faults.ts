@@ -11,4 +11,6 @@ const check = ajv.compile(JSON.parse(schema) as AnySchemaObject);
 
 /** What of a tree breaks `schema/document_v1.schema.json`: the path and rule of each violation. */
 export const schemaFaults = (document: DocumentV1): string[] =>
-  check(document) ? [] : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  check(document)
+    ? []
+    : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
