@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { requireDate } from './calendar.js';
 import { foldToWords } from './words.js';
-import { periodAges } from './cycles.js';
-import { personalMonth, personalYear } from './cycles.js';
-import { pinnacleAges, pinnacles } from './cycles.js';
-import { transitsAt } from './cycles.js';
+import { periodAges, personalMonth, personalYear, pinnacleAges, pinnacles, transitsAt } from './cycles.js';
 
 describe('the thresholds of life', () => {
   it.each([

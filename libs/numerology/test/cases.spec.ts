@@ -1,18 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { readDate, type CalendarDate } from '../src/calendar.js';
-import { challenges } from '../src/cycles.js';
-import { periodAges, periods } from '../src/cycles.js';
-import { personalYear } from '../src/cycles.js';
-import { pinnacleAges, pinnacles } from '../src/cycles.js';
-import { transitsAt } from '../src/cycles.js';
-import type { StructuredName } from '../src/words.js';
-import { foldToWords, lettersOf, type Word } from '../src/words.js';
-import { bridges } from '../src/numbers.js';
-import { grid } from '../src/numbers.js';
-import { birthday, lifePath } from '../src/numbers.js';
-import { balance, maturity, rationalThought, subconsciousSelf } from '../src/numbers.js';
-import { expression, groupNumber, personality, soulUrge } from '../src/numbers.js';
-import { planes } from '../src/numbers.js';
+import {
+  challenges,
+  periodAges,
+  periods,
+  personalYear,
+  pinnacleAges,
+  pinnacles,
+  transitsAt,
+} from '../src/cycles.js';
+import * as of from '../src/numbers.js';
+import { foldToWords, lettersOf, type StructuredName, type Word } from '../src/words.js';
 import { readData } from './read-data.js';
 
 interface Case {
@@ -41,36 +39,38 @@ interface Given {
 
 const values = (figures: readonly { readonly value: number }[]): number[] =>
   figures.map(({ value }) => value);
-const pathRoot = ({ birth }: Given): number => lifePath(birth).root;
+const pathRoot = ({ birth }: Given): number => of.lifePath(birth).root;
 
 const FIGURES = {
-  lifePath: ({ birth }: Given) => lifePath(birth),
-  birthday: ({ birth }: Given) => birthday(birth),
-  expression: ({ words }: Given) => expression(words),
-  soulUrge: ({ words }: Given) => soulUrge(words),
-  personality: ({ words }: Given) => personality(words),
-  active: ({ words }: Given) => groupNumber(words, 'first'),
-  heredity: ({ words }: Given) => groupNumber(words, 'last'),
-  maturity: ({ words, birth }: Given) => maturity(lifePath(birth), expression(words)),
-  balance: ({ words }: Given) => balance(words),
-  rationalThought: ({ words, birth }: Given) => rationalThought(words, birth.day),
-  subconsciousSelf: ({ words }: Given) => subconsciousSelf(grid(lettersOf(words)).lessons),
+  lifePath: ({ birth }: Given) => of.lifePath(birth),
+  birthday: ({ birth }: Given) => of.birthday(birth),
+  expression: ({ words }: Given) => of.expression(words),
+  soulUrge: ({ words }: Given) => of.soulUrge(words),
+  personality: ({ words }: Given) => of.personality(words),
+  active: ({ words }: Given) => of.groupNumber(words, 'first'),
+  heredity: ({ words }: Given) => of.groupNumber(words, 'last'),
+  maturity: ({ words, birth }: Given) => of.maturity(of.lifePath(birth), of.expression(words)),
+  balance: ({ words }: Given) => of.balance(words),
+  rationalThought: ({ words, birth }: Given) => of.rationalThought(words, birth.day),
+  subconsciousSelf: ({ words }: Given) => of.subconsciousSelf(of.grid(lettersOf(words)).lessons),
 } as const;
 
 const VALUES: Readonly<Record<string, (given: Given) => unknown>> = {
   yRole: ({ words }) => lettersOf(words).find(({ letter }) => letter === 'Y')?.role,
-  inclusion: ({ words }) => grid(lettersOf(words)).counts,
-  karmicLessons: ({ words }) => grid(lettersOf(words)).lessons,
-  hiddenPassion: ({ words }) => grid(lettersOf(words)).hiddenPassion,
+  inclusion: ({ words }) => of.grid(lettersOf(words)).counts,
+  karmicLessons: ({ words }) => of.grid(lettersOf(words)).lessons,
+  hiddenPassion: ({ words }) => of.grid(lettersOf(words)).hiddenPassion,
   planesOfExpression: ({ words }) =>
-    Object.fromEntries(Object.entries(planes(lettersOf(words))).map(([plane, { count }]) => [plane, count])),
+    Object.fromEntries(
+      Object.entries(of.planes(lettersOf(words))).map(([plane, { count }]) => [plane, count]),
+    ),
   pinnacles: (given) => values(pinnacles(given.birth, pathRoot(given), 0)),
   pinnacleAges: (given) => pinnacleAges(pathRoot(given)),
   periodCycles: (given) => values(periods(given.birth, pathRoot(given), 0)),
   periodAges: (given) => periodAges(pathRoot(given)),
   challenges: ({ birth }) => Object.values(challenges(birth)),
   bridges: ({ words, birth }) =>
-    bridges(lifePath(birth), expression(words), soulUrge(words), personality(words)),
+    of.bridges(of.lifePath(birth), of.expression(words), of.soulUrge(words), of.personality(words)),
   personalYear: ({ birth, params }) => personalYear(birth, params.year ?? NaN),
   essence: ({ words, params }) => transitsAt(words, params.age ?? NaN).essence.value,
 };

@@ -46,25 +46,18 @@ export const keptBetween = (compiler: NodeCompiler): (() => void) => {
 /** Full-width letters and ligatures. Our text fonts lack them, so they print as the letters they stand for. */
 const COMPATIBILITY_LETTERS = /[\uFB00-\uFB06\uFF21-\uFF5A]/g;
 
-export interface Typesetter {
-  /**
-   * Typesets the document as a PDF/UA-1 file. The same tree gives the same bytes: only our own fonts are used, and the
-   * only date is `meta.publishedAt`. A letter missing in all fonts prints as an empty box; the file is still tagged,
-   * but does not claim PDF/UA-1.
-   * @param paper default `by-locale`
-   * @throws Error with the compiler's diagnostics
-   */
-  typeset(document: DocumentV1, paper?: Paper): Uint8Array;
-  /** Clears the cache of earlier documents. All typesetters of the process share it. */
-  forget(): void;
-}
-
 /** Loads a Typst compiler with our fonts and template. It works synchronously, so run it in a worker thread. */
-export const createTypesetter = (): Typesetter => {
+export const createTypesetter = () => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
   const evict = keptBetween(compiler);
   return {
-    typeset: (document, paper = 'by-locale') => {
+    /**
+     * Typesets the document as a PDF/UA-1 file. The same tree gives the same bytes: only our own fonts are used, and the
+     * only date is `meta.publishedAt`. A letter missing in all fonts prints as an empty box; the file is still tagged,
+     * but does not claim PDF/UA-1.
+     * @throws Error with the compiler's diagnostics
+     */
+    typeset: (document: DocumentV1, paper: Paper = 'by-locale'): Uint8Array => {
       const booklet = bookletOf(document, sheetOf(paper, document.locale));
       const data = JSON.stringify(booklet)
         .normalize('NFC')
@@ -77,6 +70,9 @@ export const createTypesetter = (): Typesetter => {
         evict();
       }
     },
-    forget: () => compiler.evictCache(0),
+    /** Clears the cache of earlier documents. All typesetters of the process share it. */
+    forget: (): void => compiler.evictCache(0),
   };
 };
+
+export type Typesetter = ReturnType<typeof createTypesetter>;

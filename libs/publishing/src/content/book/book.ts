@@ -63,16 +63,7 @@ export const loadFile = (locale: Locale, file: string): LoadedFile => {
 };
 
 /** All prose of one language. It never changes once it is read. */
-export interface Book {
-  /**
-   * The entry at a key: file and path, e.g. `life-path/7 drive`.
-   * @throws Error when the book has no such entry: a gap in the content, never caused by the person's data
-   */
-  readonly entry: (key: string) => Entry;
-  readonly has: (key: string) => boolean;
-}
-
-const createBook = (locale: Locale): Book => {
+const createBook = (locale: Locale) => {
   const entries = new Map<string, Entry>();
   const read = new Set<string>();
   const find = (key: string): Entry | undefined => {
@@ -88,14 +79,20 @@ const createBook = (locale: Locale): Book => {
     return entries.get(key);
   };
   return {
-    entry: (key) => {
+    /**
+     * The entry at a key: file and path, e.g. `life-path/7 drive`.
+     * @throws Error when the book has no such entry: a gap in the content, never caused by the person's data
+     */
+    entry: (key: string): Entry => {
       const entry = find(key);
       if (!entry) throw new Error(`The book has no entry ${key}`);
       return entry;
     },
-    has: (key) => find(key) !== undefined,
+    has: (key: string): boolean => find(key) !== undefined,
   };
 };
+
+export type Book = ReturnType<typeof createBook>;
 
 const books = new Map<Locale, Book>();
 
