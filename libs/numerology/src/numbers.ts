@@ -11,28 +11,12 @@ import {
 import type { CalendarDate } from './calendar.js';
 import type { Letter, LetterRole, NameGroup, Word } from './words.js';
 
-export interface DatePart {
-  readonly component: 'month' | 'day' | 'year';
-  /** reduced, masters kept */
-  readonly value: number;
-  readonly from: number;
-}
-
-export interface LifePath extends Figure {
-  readonly parts: readonly DatePart[];
-}
-
-export interface Birthday extends Figure {
-  /** 1–31 */
-  readonly day: number;
-}
-
 /**
  * Life Path by components (Decoz, World Numerology): red(red(month) + red(day) + red(year)).
  * A karmic debt counts only in the final sum, not in a component.
  */
-export function lifePath(birth: CalendarDate): LifePath {
-  const parts = (['month', 'day', 'year'] as const).map((component): DatePart => ({
+export function lifePath(birth: CalendarDate) {
+  const parts = (['month', 'day', 'year'] as const).map((component) => ({
     component,
     value: reduce(birth[component]),
     from: birth[component],
@@ -41,18 +25,11 @@ export function lifePath(birth: CalendarDate): LifePath {
 }
 
 /** Birthday: red(day). Days 11, 22 and 29 (→ 11) give a master, days 13, 14, 16 and 19 a debt. */
-export const birthday = (birth: CalendarDate): Birthday => ({ ...indebtedFigure(birth.day), day: birth.day });
-
-export interface WordPart {
-  /** folded */
-  readonly word: string;
-  readonly sum: number;
-  /** the sum reduced, masters kept */
-  readonly value: number;
-}
+export const birthday = (birth: CalendarDate) => ({ ...indebtedFigure(birth.day), day: birth.day });
 
 export interface NameNumber extends Figure {
-  readonly parts: readonly WordPart[];
+  /** each folded word, the sum of its letters, and that sum reduced, masters kept */
+  readonly parts: readonly { readonly word: string; readonly sum: number; readonly value: number }[];
 }
 
 /** The Soul Urge of a name without a vowel, or the Personality of a name without a consonant. */

@@ -80,19 +80,13 @@ export function roleAt(segment: string, at: number): LetterRole {
   return isPlainVowel(letter) || (letter === 'Y' && isVowelY(segment, at)) ? 'vowel' : 'consonant';
 }
 
-/** Why a Y is what it is, by its place in the segment. The first four are vowels. */
-export type YReason =
-  | 'startBeforeConsonant'
-  | 'end'
-  | 'betweenConsonants'
-  | 'onlyVowel'
-  | 'startBeforeVowel'
-  | 'afterVowel'
-  | 'laterVowel';
+const VOWEL_REASONS = ['startBeforeConsonant', 'end', 'betweenConsonants', 'onlyVowel'] as const;
 
-const VOWEL_REASONS: readonly YReason[] = ['startBeforeConsonant', 'end', 'betweenConsonants', 'onlyVowel'];
+/** Why a Y is what it is, by its place in the segment. */
+export type YReason = (typeof VOWEL_REASONS)[number] | 'startBeforeVowel' | 'afterVowel' | 'laterVowel';
 
-const isVowelY = (segment: string, at: number): boolean => VOWEL_REASONS.includes(yReasonAt(segment, at));
+const isVowelY = (segment: string, at: number): boolean =>
+  VOWEL_REASONS.some((reason) => reason === yReasonAt(segment, at));
 
 /**
  * The positional Y rule, applied within the segment (`Marie-Yvonne` is MARIE | YVONNE):

@@ -29,21 +29,19 @@ import {
 } from './published-version.js';
 import { documentContent } from './schemas.js';
 
-interface Republication {
-  readonly readingId: string;
-  readonly version: number;
-  readonly outcome: 'requested' | 'unchanged';
-}
+const republication = z.object({
+  readingId: uuid().describe('Names the reading in every path and event'),
+  version: z.int().min(1).describe('The version that is being made; with `unchanged`, the newest one'),
+  outcome: z
+    .enum(['requested', 'unchanged'])
+    .describe('`unchanged`: the newest version has the current texts, and none is made'),
+});
 
-const republicationSchema = apiSchema<Republication>(
+type Republication = z.infer<typeof republication>;
+
+const republicationSchema = apiSchema(
   'Republication',
-  z.object({
-    readingId: uuid().describe('Names the reading in every path and event'),
-    version: z.int().min(1).describe('The version that is being made; with `unchanged`, the newest one'),
-    outcome: z
-      .enum(['requested', 'unchanged'])
-      .describe('`unchanged`: the newest version has the current texts, and none is made'),
-  }),
+  republication,
   'What becomes of the document of a reading.',
   { readingId: '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41', version: 2, outcome: 'requested' },
 );

@@ -31,8 +31,9 @@ export const createPdfRenderer = (threads: number) => {
      * @throws TypesettingBusy when the queue is full or the wait was too long; TypesettingHung when a thread had to be
      * ended; Error when the document cannot be typeset
      */
-    render: (document: DocumentV1, paper?: Paper, begin?: () => Promise<void>): Promise<Uint8Array> =>
-      pool.run({ document, paper }, begin),
+    render(document: DocumentV1, paper?: Paper, begin?: () => Promise<void>): Promise<Uint8Array> {
+      return pool.run({ document, paper }, begin);
+    },
     /** Refuses new renders, waits for the running ones, and stops the threads. */
     close: (): Promise<void> => pool.close(),
   };
