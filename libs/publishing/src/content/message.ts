@@ -8,12 +8,6 @@ export type Values = Readonly<Record<string, string | Inline>>;
 
 const PLACEHOLDER = /\{([a-zA-Z]+)\}/g;
 
-const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
-  const value = values[name];
-  if (value === undefined) throw new Error(`No value for the placeholder {${name}}`);
-  return value;
-};
-
 /** What follows a text: a name that ends in a full stop, such as `Jr.`, ends the sentence too. */
 const afterPeriod = (before: string, text: string): string =>
   before.endsWith('.') && /^\.(?!\.)/.test(text) ? text.slice(1) : text;
@@ -29,7 +23,8 @@ export const toInline = (text: Forms, gender: GrammaticalGender, values: Values 
     pending = '';
   };
   text[gender].split(PLACEHOLDER).forEach((part, index) => {
-    const value = index % 2 === 0 ? part : valueOf(values, part);
+    const value = index % 2 === 0 ? part : values[part];
+    if (value === undefined) throw new Error(`No value for the placeholder {${part}}`);
     if (typeof value === 'string') {
       pending += afterPeriod(pending, value);
       return;
@@ -47,9 +42,6 @@ export const toPlain = (
   gender: GrammaticalGender,
   values: Readonly<Record<string, string>> = {},
 ): string =>
-  text[gender].includes('{')
-    ? text[gender].split(PLACEHOLDER).reduce((written, part, index) => {
-        const value = index % 2 === 0 ? part : valueOf(values, part);
-        return written + afterPeriod(written, value);
-      }, '')
-    : text[gender];
+  toInline(text, gender, values)
+    .map((node) => ('value' in node ? node.value : ''))
+    .join('');

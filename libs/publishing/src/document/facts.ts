@@ -56,10 +56,8 @@ export const holderOf = ({ numbers }: ReadingResult, root: number): PositionTerm
 export const strengthOf = (result: ReadingResult): 'quiet' | 'clear' | 'strong' => {
   // On a tie it leads by its position alone.
   if (result.synthesis.dominant.length > 1) return 'quiet';
-  const weight = Object.entries(result.synthesis.weights).find(
-    ([root]) => Number(root) === leadingRoot(result),
-  )?.[1];
-  return weight === undefined || weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
+  const weight = result.synthesis.weights[result.synthesis.dominant[0]!];
+  return weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
 };
 
 /** Whether a value without a letter is supplied elsewhere, or even leads. */
