@@ -9,20 +9,19 @@ import { Answers } from '#platform/http/openapi/operation.js';
 import { sendBody } from '#platform/http/send-json.js';
 import { projectPath } from '#platform/project-path.js';
 
-const FILES = {
-  document_v1: 'libs/publishing/schema/document_v1.schema.json',
-  result: 'libs/numerology/schema/result.schema.json',
-} as const;
+const schemaAt = (file: string) => {
+  const bytes = readFileSync(projectPath(file));
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+};
 
-/** The JSON Schemas (2020-12) of a reading's result and document, by the name in their URL. */
-type PublishedSchema = keyof typeof FILES;
-const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
-
-/** The published bytes of a schema. */
-const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
+/** The JSON Schemas (2020-12) of a reading's result and document, by the name in their URL, as published. */
+const SCHEMAS = {
+  document_v1: schemaAt('libs/publishing/schema/document_v1.schema.json'),
+  result: schemaAt('libs/numerology/schema/result.schema.json'),
+};
 
 /** The location of a schema in the OpenAPI document, for `$ref`. */
-const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+const schemaReference = (name: string): string => `#/components/schemas/${name}`;
 
 /** An answer with a document, by the media type of its format. */
 export const documentContent = {
@@ -41,10 +40,8 @@ type PublishedJson = Readonly<Record<'$schema' | '$id', string>> & {
  */
 export const schemaComponents = (): Record<string, object> =>
   Object.fromEntries(
-    PUBLISHED_SCHEMAS.flatMap((name) => {
-      const text = readSchema(name)
-        .toString('utf8')
-        .replaceAll('"#/$defs/', `"${schemaReference(name)}_`);
+    Object.entries(SCHEMAS).flatMap(([name, { bytes }]) => {
+      const text = bytes.toString('utf8').replaceAll('"#/$defs/', `"${schemaReference(name)}_`);
       const { $schema: _dialect, $id: _id, $defs = {}, ...schema } = JSON.parse(text) as PublishedJson;
       const parts = Object.entries($defs).map(([part, shape]) => [`${name}_${part}`, shape]);
       return [[name, schema], ...parts] as [string, object][];
@@ -59,19 +56,12 @@ const described = {
   [MEDIA_TYPE]: { schema: { type: 'object', description: 'A JSON Schema (draft 2020-12)' } },
 };
 
-const published = (name: PublishedSchema) => {
-  const bytes = readSchema(name);
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
-};
-
 /** Serves the schemas of `result` and `document_v1`, for code generators and validators. */
 @Controller('schemas')
 @Public()
 @Produces(MEDIA_TYPE, 'application/json')
 @ApiTags('Schemas')
 export class ShowSchemasController {
-  private readonly schemas = { document_v1: published('document_v1'), result: published('result') };
-
   @Get('document_v1.json')
   @ApiOperation({
     operationId: 'getDocumentSchema',
@@ -80,7 +70,7 @@ export class ShowSchemasController {
   })
   @Answers(200, 'The schema', described, ['ETag'])
   documentV1(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
-    this.send(response, 'document_v1', ifNoneMatch);
+    send(response, SCHEMAS.document_v1, ifNoneMatch);
   }
 
   @Get('result.json')
@@ -91,16 +81,14 @@ export class ShowSchemasController {
   })
   @Answers(200, 'The schema', described, ['ETag'])
   result(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
-    this.send(response, 'result', ifNoneMatch);
-  }
-
-  private send(response: Response, name: PublishedSchema, ifNoneMatch: string | undefined): void {
-    const { bytes, sha256 } = this.schemas[name];
-    sendBody(response, bytes, {
-      sha256,
-      mediaType: MEDIA_TYPE,
-      cacheControl: CACHE_CONTROL,
-      ifNoneMatch,
-    });
+    send(response, SCHEMAS.result, ifNoneMatch);
   }
 }
+
+const send = (response: Response, schema: typeof SCHEMAS.result, ifNoneMatch: string | undefined): void =>
+  sendBody(response, schema.bytes, {
+    sha256: schema.sha256,
+    mediaType: MEDIA_TYPE,
+    cacheControl: CACHE_CONTROL,
+    ifNoneMatch,
+  });
