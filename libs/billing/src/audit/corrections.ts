@@ -9,7 +9,7 @@ import type { Operator } from '../settings.js';
 import { haveSigned, signedText } from '../signatures.js';
 import { bookEvent } from './book-entry.js';
 import { isDocumentRefund, RefundCauses } from './document-refunds.js';
-import { differenceOf } from './settlements.js';
+import { differenceOf } from './reconcile.js';
 
 type Adjusted = CreditsEventOf<'CreditsAdjusted'>['data'];
 

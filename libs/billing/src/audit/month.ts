@@ -14,7 +14,7 @@ import type {
   MonthSums,
   MonthItem,
 } from '../contracts/audit.js';
-import { byPosition } from './settlements.js';
+import { byPosition } from './reconcile.js';
 import { allowsSeal, keyIdOf, sealOf } from './seal.js';
 import type { VerifiedBook } from './verified-books.js';
 import { CURRENCY } from '../contracts/catalogue.js';

@@ -3,7 +3,6 @@ import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/e
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { readingEvents, type ReadingEvent } from '#readings/contracts/index.js';
 import type { LedgerDifference, Reconciliation, UnreadableEntry } from '../contracts/audit.js';
-import { byPosition, type Missing, Settlements, differenceOf, type Placed } from './settlements.js';
 import {
   booksOf,
   type CreditsEvent,
@@ -17,8 +16,38 @@ import type { Balance } from '../contracts/queries.js';
 import { balanceIn, emptyAccounts, postings } from '../domain/postings.js';
 import { balanceProjection } from '../projections.js';
 
+/** Something found, and the position in the log where it shows. */
+interface Placed<T> {
+  readonly position: bigint;
+  readonly found: T;
+}
+
+export const byPosition = (a: { readonly position: bigint }, b: { readonly position: bigint }): number =>
+  a.position < b.position ? -1 : a.position > b.position ? 1 : 0;
+
 const foundIn = <T>(placed: readonly Placed<T>[]): T[] =>
   placed.toSorted(byPosition).map(({ found }) => found);
+
+/** What the log lacks at its end. It is pending while it is young. */
+interface Missing {
+  /** Position of the book's or the reading's first event: reports are in this order. */
+  readonly position: bigint;
+  /** Milliseconds: since when. `null`: it is a difference at any age. */
+  readonly since: number | null;
+  readonly difference: LedgerDifference;
+}
+
+type Ids = Partial<Pick<LedgerDifference, 'readingId' | 'creditsEventId' | 'readingEventId'>>;
+
+export const differenceOf = (
+  kind: LedgerDifference['kind'],
+  workspaceId: string,
+  message: string,
+  ids: Ids,
+): LedgerDifference => {
+  const none = { readingId: null, creditsEventId: null, readingEventId: null };
+  return { kind, workspaceId, ...none, ...ids, message };
+};
 
 interface Requested {
   readonly workspaceId: string;
@@ -26,15 +55,35 @@ interface Requested {
   readonly position: bigint;
 }
 
+interface Completed {
+  readonly eventId: string;
+  readonly reservationId: string;
+  /** Milliseconds. */
+  readonly at: number;
+  /** `null`: the log has no request. */
+  readonly cost: number | null;
+  /** As the request names it. */
+  readonly requestedBy: string;
+  /** Position of the request, or of the completion without one. */
+  readonly position: bigint;
+  /** Its settlement is passed over by an operator's decision. */
+  readonly isExcused: boolean;
+}
+
 /**
  * Compares the books of one mode with the balance view, and captures with completed readings. It takes the log in order,
- * and keeps the requested readings in memory until they complete.
+ * and keeps the requested readings in memory until they complete. Of readings whose capture agrees it keeps two ids.
  */
 export class Reconciler {
   private readonly requested = new Map<string, Requested>();
+  /** Completed and not captured, by reading. */
+  private readonly open = new Map<string, Completed>();
+  /** Event ids of a completion and of its first capture, by reading. */
+  private readonly settled = new Map<string, readonly [completed: string, captured: string]>();
+  private captures = 0;
+  private completed = 0;
   /** Readings of the other mode that have not ended. */
   private readonly ofOtherMode = new Set<string>();
-  private readonly settlements = new Settlements();
   private readonly balances: BookBalances;
   private readonly category: string;
   private readonly differences: Placed<LedgerDifference>[] = [];
@@ -70,7 +119,7 @@ export class Reconciler {
     this.balances.see(event);
     // The close carries the book without them.
     if (event.type === 'PeriodClosed') this.hidden.delete(streamId(stored.stream));
-    if (event.type === 'CreditsCaptured') this.tellCapture(event);
+    if (event.type === 'CreditsCaptured') this.seeCapture(event);
   }
 
   /** Takes newer rows of the view, before the rest of the log is read. */
@@ -80,34 +129,33 @@ export class Reconciler {
 
   /** @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference */
   report(settledBefore: number): Reconciliation {
-    const { settlements } = this;
     const view = this.balances.result();
-    const judged = settlements.judge();
-    const found = [
+    const differences = foundIn([
       ...this.differences,
       ...[...this.hidden.values()].flat(),
       ...view.differences,
-      ...judged.differences,
-    ];
-    const differences = foundIn(found);
+    ]);
     const pending: LedgerDifference[] = [];
-    for (const missing of [judged.missing, view.missing])
+    for (const missing of [this.notCaptured(), view.missing])
       for (const { since, difference } of missing.toSorted(byPosition))
         (since === null || since < settledBefore ? differences : pending).push(difference);
-    return {
-      books: view.books,
-      captures: settlements.captures,
-      completed: settlements.completed,
-      differences,
-      pending,
-      setAside: foundIn(this.setAside),
-      compensated: [],
-    };
+    const { captures, completed } = this;
+    const setAside = foundIn(this.setAside);
+    return { books: view.books, captures, completed, differences, pending, setAside, compensated: [] };
+  }
+
+  private notCaptured(): Missing[] {
+    return [...this.open].flatMap(([readingId, { position, at, requestedBy, eventId, isExcused }]) => {
+      if (isExcused) return [];
+      const message = 'the reading is completed, but no credits were captured for it';
+      const ids = { readingId, readingEventId: eventId };
+      return [{ position, since: at, difference: differenceOf('not_captured', requestedBy, message, ids) }];
+    });
   }
 
   private seeReading(event: Recorded<ReadingEvent>): void {
     const readingId = streamId(event.stream);
-    const { position } = event;
+    const { id: eventId, position, metadata } = event;
     if ('livemode' in event.data && event.data.livemode !== this.livemode) {
       if (event.type === 'ReadingRequested') this.ofOtherMode.add(readingId);
       else if (event.type !== 'ReadingDelayed') this.ofOtherMode.delete(readingId);
@@ -116,47 +164,70 @@ export class Reconciler {
     if (event.type === 'ReadingRequested' && this.follows(event.data.workspaceId)) {
       const { workspaceId, cost } = event.data;
       this.requested.set(readingId, { workspaceId, cost, position });
-      if (event.revision > 0n) this.settlements.add({ kind: 'ended', readingId, position });
+      if (event.revision > 0n) this.startAgain(readingId);
     }
     if (event.type === 'ReadingFailed' || event.type === 'ReadingAbandoned') {
       this.requested.delete(readingId);
-      this.settlements.add({ kind: 'ended', readingId, position });
+      this.startAgain(readingId);
     }
     if (event.type !== 'ReadingCompleted' || !this.follows(event.data.workspaceId)) return;
     const { workspaceId, reservationId } = event.data;
     const request = this.requested.get(readingId);
     this.requested.delete(readingId);
+    this.completed += 1;
     const isExcused = event.setAside?.consumers?.includes(SETTLEMENT) ?? false;
     if (isExcused)
       this.addSetAside({ opaque: true, stored: event, problem: null, setAside: event.setAside! });
-    this.settlements.add({
-      kind: 'completed',
-      readingId,
-      position,
-      workspaceId,
-      eventId: event.id,
+    const before = this.open.get(readingId);
+    if (before) this.open.set(readingId, { ...before, isExcused: before.isExcused || isExcused });
+    if (before || this.settled.has(readingId)) {
+      const ids = { readingId, readingEventId: eventId };
+      return this.differ(position, 'completed_twice', workspaceId, 'the reading was completed before', ids);
+    }
+    this.open.set(readingId, {
+      eventId,
       reservationId,
-      at: Date.parse(event.metadata.occurredAt),
+      at: Date.parse(metadata.occurredAt),
       cost: request?.cost ?? null,
       requestedBy: request?.workspaceId ?? workspaceId,
-      firstPosition: request?.position ?? position,
+      position: request?.position ?? position,
       isExcused,
     });
   }
 
-  private tellCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
+  /** The reading failed, or was requested again: what was before no longer counts. */
+  private startAgain(readingId: string): void {
+    this.open.delete(readingId);
+    this.settled.delete(readingId);
+  }
+
+  private seeCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
     const { readingId, causeEventId, reservationId, amount } = data;
     const workspaceId = streamId(stream);
-    this.settlements.add({
-      kind: 'captured',
-      readingId,
-      position,
-      workspaceId,
-      eventId: id,
-      causeEventId,
-      reservationId,
-      amount,
-    });
+    this.captures += 1;
+    const completed = this.open.get(readingId);
+    const [completedId, capturedId] = this.settled.get(readingId) ?? [];
+    const readingEventId = completed?.eventId ?? completedId ?? causeEventId;
+    const differs = (kind: LedgerDifference['kind'], message: string): void =>
+      this.differ(position, kind, workspaceId, message, { readingId, creditsEventId: id, readingEventId });
+    if (capturedId !== undefined)
+      return differs('captured_twice', `credits were captured before, by event ${capturedId}`);
+    if (!completed)
+      return differs('not_completed', 'credits were captured for a reading that is not completed');
+    this.open.delete(readingId);
+    this.settled.set(readingId, [completed.eventId, id]);
+    const { cost } = completed;
+    if (completed.eventId !== causeEventId)
+      differs('fields_differ', 'the capture names another event as its cause');
+    if (completed.reservationId !== reservationId)
+      differs('fields_differ', 'the reservations are not the same');
+    if (completed.requestedBy !== workspaceId) differs('fields_differ', 'the workspaces are not the same');
+    if (cost !== null && cost !== amount)
+      differs('fields_differ', `${amount} credits were captured, the reading costs ${cost}`);
+  }
+
+  private differ(position: bigint, ...difference: Parameters<typeof differenceOf>): void {
+    this.differences.push({ position, found: differenceOf(...difference) });
   }
 
   private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
@@ -169,8 +240,7 @@ export class Reconciler {
     const ids = isCredits
       ? { creditsEventId: eventId }
       : { readingId: streamId(stream), readingEventId: eventId };
-    const found = differenceOf('unreadable', workspaceId, message, ids);
-    this.differences.push({ position: event.stored.position, found });
+    this.differ(event.stored.position, 'unreadable', workspaceId, message, ids);
     if (isCredits) this.balances.markUnreadable(workspaceId);
   }
 
@@ -222,7 +292,7 @@ interface Book {
  * Compares books with the balance view: each at the revision of its row, which may be behind the book only within the
  * grace.
  */
-export class BookBalances {
+class BookBalances {
   private readonly books = new Map<string, Book>();
   private readonly rows: Map<string, BalanceRow>;
 
