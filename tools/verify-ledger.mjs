@@ -77,6 +77,9 @@ const demand = (condition, field, sentence) => {
   if (!condition) throw new Fault(field, sentence);
 };
 
+/** The same for a member of an event's data. */
+const demandMember = (condition, member, sentence) => demand(condition, `facts.data.${member}`, sentence);
+
 /** The member around a place in a line. */
 const memberAt = (text, place) => {
   let name = '';
@@ -223,6 +226,15 @@ const hasMembers =
         Object.hasOwn(required, name) || (Object.hasOwn(optional, name) && optional[name](value[name])),
     );
 
+/** What is wrong with the members of an object, as the member and a sentence; `null`: they are these, with values that they can have. */
+const shapeFault = (value, shapes) => {
+  const names = [...Object.keys(shapes), ...Object.keys(value)];
+  const odd = names.find((name) => !Object.hasOwn(shapes, name) || !Object.hasOwn(value, name));
+  if (odd !== undefined) return [odd, 'the member is missing or unknown'];
+  const wrong = Object.keys(shapes).find((name) => !shapes[name](value[name]));
+  return wrong === undefined ? null : [wrong, 'the value is not one that the member can have'];
+};
+
 const ALLOCATION = { grantId: isText, amount: isPositive };
 const HOLD = {
   reservationId: isText,
@@ -325,17 +337,12 @@ const passedOverWrongly = ({ problem, facts }) => {
 /** Settled reservations are remembered in two lists. When the newer one has this many, it becomes the older one. */
 const GENERATION = 2048;
 
-const credits = (value, field) => {
-  demand(Number.isSafeInteger(value) && value > 0, field, 'an amount is not a positive whole number');
-  return value;
-};
-
 /** A later release may sell on other terms: its own copy of this file knows them. */
 const soldOnTerms = (sold, { credits: granted, priceCents }) =>
-  demand(
+  demandMember(
     isSold(sold) &&
       TERMS_SOLD[sold].some((terms) => terms.credits === granted && terms.priceCents === priceCents),
-    'facts.data.priceCents',
+    'priceCents',
     `${granted} credits for ${priceCents} cents: ${sold} was never sold on these terms`,
   );
 
@@ -447,11 +454,7 @@ class Reversals {
     if (!value && reversesEventId !== null && !this.isWhole) return;
     const right = this.said(value, data);
     for (const [name, given] of Object.entries({ restores, counts }))
-      demand(
-        same(given, right[name]),
-        `facts.data.${name}`,
-        'this does not follow from the entry that is reversed',
-      );
+      demandMember(same(given, right[name]), name, 'this does not follow from the entry that is reversed');
   }
 
   /** @param grantId the grant that the correction made */
@@ -514,11 +517,10 @@ class Book {
     if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
     else demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
     const postings = [];
-    const move = (from, to, amount) =>
-      postings.push(
-        { account: from, amount: -credits(amount, 'facts.data.amount') },
-        { account: to, amount },
-      );
+    const move = (from, to, amount) => {
+      demandMember(isPositive(amount), 'amount', 'an amount is not a positive whole number');
+      postings.push({ account: from, amount: -amount }, { account: to, amount });
+    };
     switch (type) {
       case 'BookOpened':
         this.period = data.period;
@@ -558,17 +560,13 @@ class Book {
       case 'CreditsReserved':
         this.allocated(data.allocations, data.amount);
         move('available', 'held', data.amount);
-        demand(
-          !this.holds.has(data.reservationId),
-          'facts.data.reservationId',
-          'a reservation is held twice',
-        );
+        demandMember(!this.holds.has(data.reservationId), 'reservationId', 'a reservation is held twice');
         this.holds.set(data.reservationId, data);
         for (const { grantId, amount } of data.allocations) this.change(grantId, -amount, amount);
         break;
       case 'CreditsCaptured':
         move('held', 'consumed', data.amount);
-        demand(!this.causes.has(data.causeEventId), 'facts.data.causeEventId', 'one cause is captured twice');
+        demandMember(!this.causes.has(data.causeEventId), 'causeEventId', 'one cause is captured twice');
         this.causes.add(data.causeEventId);
         this.reversals.add(
           eventId,
@@ -625,28 +623,28 @@ class Book {
     );
     if (!this.knowsAll) return;
     const grants = [...this.grants.values()];
-    demand(
+    demandMember(
       sum(grants, ({ remaining }) => remaining) === available,
-      'facts.data.allocations',
+      'allocations',
       'the grants left are not what is available',
     );
-    demand(
+    demandMember(
       sum(grants, (grant) => grant.held) === held,
-      'facts.data.allocations',
+      'allocations',
       'what grants hold is not what is held',
     );
   }
 
   allocated(allocations, amount) {
-    demand(
+    demandMember(
       sum(allocations, (one) => one.amount) === amount,
-      'facts.data.allocations',
+      'allocations',
       'allocations do not sum to the amount',
     );
   }
 
   grant(grantId, kind, amount, price, expiresAt) {
-    demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
+    demandMember(!this.grants.has(grantId), 'grantId', 'a grant is granted twice');
     const unused = { remaining: amount, held: 0 };
     this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price });
     if (kind !== 'adjustment') this.book('sales', price);
@@ -671,8 +669,8 @@ class Book {
   expire({ grantId, expiredAt }, occurredAt) {
     const grant = this.grants.get(grantId);
     const isItsEnd = !grant || grant.expiresAt === expiredAt;
-    demand(isItsEnd, 'facts.data.expiredAt', 'a grant expires at another time than its own end');
-    demand(occurredAt >= expiredAt, 'facts.data.expiredAt', 'a grant expires before its end');
+    demandMember(isItsEnd, 'expiredAt', 'a grant expires at another time than its own end');
+    demandMember(occurredAt >= expiredAt, 'expiredAt', 'a grant expires before its end');
   }
 
   /**
@@ -681,14 +679,14 @@ class Book {
    */
   change(grantId, remaining, held, money) {
     const grant = this.grants.get(grantId);
-    demand(grant !== undefined, 'facts.data.grantId', `there is no grant ${grantId} with credits`);
+    demandMember(grant !== undefined, 'grantId', `there is no grant ${grantId} with credits`);
     const before = grant.credits - grant.remaining - grant.held;
     grant.remaining += remaining;
     grant.held += held;
     const after = grant.credits - grant.remaining - grant.held;
-    demand(
+    demandMember(
       grant.remaining >= 0 && grant.held >= 0 && after >= 0,
-      'facts.data.allocations',
+      'allocations',
       `the grant ${grantId} is out of its bounds`,
     );
     const cents = worth(grant, after) - worth(grant, before);
@@ -723,34 +721,32 @@ class Book {
   }
 
   settle({ reservationId, amount }) {
-    const field = 'facts.data.reservationId';
-    demand(!this.settled.has(reservationId), field, 'a reservation settles twice');
+    demandMember(!this.settled.has(reservationId), 'reservationId', 'a reservation settles twice');
     this.settled.add(reservationId);
     if (this.recent.newer.length === GENERATION) this.recent = { older: this.recent.newer, newer: [] };
     this.recent.newer.push(reservationId);
     const hold = this.holds.get(reservationId);
     this.holds.delete(reservationId);
-    demand(hold !== undefined, field, 'what is settled was not held');
-    demand(hold.amount === amount, 'facts.data.amount', 'more or less is settled than was held');
+    demandMember(hold !== undefined, 'reservationId', 'what is settled was not held');
+    demandMember(hold.amount === amount, 'amount', 'more or less is settled than was held');
     return hold.allocations;
   }
 
   /** A closed month carries the whole book. Each member of it follows from the entries before. */
   close(data, month) {
-    const at = (name) => `facts.data.${name}`;
     if (this.period)
-      demand(data.period === this.period, at('period'), 'another month is closed than was open');
-    demand(same(data.closing, this.accounts), at('closing'), 'the closing balances are not the accounts');
+      demandMember(data.period === this.period, 'period', 'another month is closed than was open');
+    demandMember(same(data.closing, this.accounts), 'closing', 'the closing balances are not the accounts');
     if (this.knowsAll) {
       const right = this.carried(monthAfter(data.period) === month);
       const { workspaceId: _, period: __, ...carried } = data;
       for (const [name, value] of Object.entries(carried))
-        demand(same(value, right[name]), at(name), `${name} does not follow from the entries of the book`);
+        demandMember(same(value, right[name]), name, `${name} does not follow from the entries of the book`);
     }
     const items = this.itemsOfClose(data);
-    demand(
+    demandMember(
       sum(items.openHolds, ({ amount }) => amount) === this.accounts.held,
-      at('openHolds'),
+      'openHolds',
       'the open holds are not what is held',
     );
     this.lastMonth = { period: data.period, money: this.ended(this.month.money) };
@@ -779,18 +775,17 @@ class Book {
 
   /** A part of a close. Each of its lists continues the one of the part before. */
   carry(data) {
-    const at = (name) => `facts.data.${name}`;
     if (this.period)
-      demand(data.period === this.period, at('period'), 'another month is closed than is open');
+      demandMember(data.period === this.period, 'period', 'another month is closed than is open');
     this.parts ??= new Parts();
     const isNext = data.part === this.parts.count;
-    demand(isNext, at('part'), 'a part of the closed month is missing, repeated or moved');
+    demandMember(isNext, 'part', 'a part of the closed month is missing, repeated or moved');
     if (this.knowsAll) {
       const [right, done] = [listsOf(this.carried(true, true)), listsOf(this.parts.items)];
       for (const [name, list] of Object.entries(listsOf(data)))
-        demand(
+        demandMember(
           same(list, right[name].slice(done[name].length, done[name].length + list.length)),
-          at(name),
+          name,
           `${name} in a part does not follow from the entries of the book`,
         );
     }
@@ -801,16 +796,15 @@ class Book {
   itemsOfClose({ carried = null, ...data }) {
     const { parts } = this;
     this.parts = null;
-    const field = 'facts.data.carried';
     if (carried === null) {
-      demand(parts === null, field, 'the close does not name the parts before it');
+      demandMember(parts === null, 'carried', 'the close does not name the parts before it');
       return data;
     }
     for (const [name, none] of Object.entries(noItems()))
-      demand(same(data[name], none), `facts.data.${name}`, 'a close with parts has no lists of its own');
-    demand(parts !== null, field, 'the parts of the closed month are not before it');
+      demandMember(same(data[name], none), name, 'a close with parts has no lists of its own');
+    demandMember(parts !== null, 'carried', 'the parts of the closed month are not before it');
     const named = { parts: parts.count, digest: parts.digest };
-    demand(same(carried, named), field, 'the parts before the close are not those that it names');
+    demandMember(same(carried, named), 'carried', 'the parts before the close are not those that it names');
     return parts.items;
   }
 
@@ -842,9 +836,9 @@ class Book {
     };
     if (parts === null || isPart) return all;
     for (const [name, list] of Object.entries(listsOf(this.carried(true, true))))
-      demand(
+      demandMember(
         listsOf(parts.items)[name].length === list.length,
-        'facts.data.carried',
+        'carried',
         `the parts of the closed month do not carry all of ${name}`,
       );
     return { ...all, ...noItems(), carried: { parts: parts.count, digest: parts.digest } };
@@ -874,10 +868,22 @@ const granted = (subscription, { plan, expiresAt }) => {
 // ---- 4. The export: header, events with their postings, footer ----
 
 const FORMAT = 'credit-ledger-export/1';
-const HEADER = 'kind format workspaceId stream period firstRevision previousChain opening';
-const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
+const isRevision = (value) => isText(value) && /^(0|[1-9]\d*)$/.test(value);
+/** Members in their order, whose values are checked elsewhere. */
+const anyOf = (names) => Object.fromEntries(names.split(' ').map((name) => [name, () => true]));
+const HEADER = {
+  ...{ kind: isText, format: isText, workspaceId: isText, stream: isText, period: isNullOr(isMonth) },
+  ...{ firstRevision: isNullOr(isRevision), previousChain: isSha256 },
+  opening: hasMembers(perAccount(() => isWhole)),
+};
+const EVENT = anyOf('kind facts chain');
+const FACTS = anyOf('data eventId occurredAt revision schemaVersion stream type');
 /** An entry that no reader interprets. Facts are there when the chain goes through it; otherwise it goes past it. */
-const UNREADABLE = 'kind revision eventId type occurredAt problem setAside facts chain';
+const UNREADABLE = {
+  ...{ kind: isText, revision: isRevision, eventId: isText, type: isText, occurredAt: isText },
+  ...{ problem: isNullOr(isText), setAside: isNullOr(isObject), facts: isNullOr(isObject), chain: isText },
+};
+const SET_ASIDE = { by: isText, at: isText, reason: isText };
 const MOST_FINDINGS = 100;
 
 const grantOf = ({ type, data }, index) => {
@@ -1081,10 +1087,11 @@ class ExportVerifier {
     return true;
   }
 
-  members(value, names, path = '') {
-    const [given, right] = [Object.keys(value), names.split(' ')];
-    const odd = [...right, ...given].find((name) => !right.includes(name) || !given.includes(name));
-    demand(odd === undefined, `${path}${odd}`, 'the member is missing or unknown');
+  /** @throws Fault unless a value has these members, in this order, with values that they can have */
+  members(value, shapes, path = '') {
+    const [given, right] = [Object.keys(value), Object.keys(shapes)];
+    const [field, sentence] = shapeFault(value, shapes) ?? [];
+    demand(field === undefined, `${path}${field}`, sentence);
     const moved = right.find((name, index) => given[index] !== name);
     demand(moved === undefined, `${path}${moved}`, 'the member stands in another place');
   }
@@ -1095,23 +1102,13 @@ class ExportVerifier {
     this.members(header, HEADER);
     const { workspaceId, stream, period, firstRevision, opening, previousChain } = header;
     demand(stream === `credits-${workspaceId}`, 'workspaceId', 'the workspace is not the one of the stream');
-    this.members(opening, ACCOUNTS.join(' '), 'opening.');
-    for (const account of ACCOUNTS)
-      demand(Number.isSafeInteger(opening[account]), `opening.${account}`, 'a balance is not a whole number');
+    this.members(opening, anyOf(ACCOUNTS.join(' ')), 'opening.');
     demand(sum(ACCOUNTS, (account) => opening[account]) === 0, 'opening', 'the accounts do not sum to zero');
-    demand(isSha256(previousChain), 'previousChain', 'the chain value is no SHA-256');
-    const numbered =
-      firstRevision === null || (typeof firstRevision === 'string' && /^(0|[1-9]\d*)$/.test(firstRevision));
-    demand(numbered, 'firstRevision', 'the first revision is no whole number');
-    demand(period === null || /^\d{4}-\d\d$/.test(period), 'period', 'the period is no month');
     const isWhole = firstRevision === '0';
-    demand(
-      isWhole || firstRevision === null || period !== null,
-      'firstRevision',
-      'the book starts with another event',
-    );
-    for (const account of isWhole ? ACCOUNTS : [])
-      demand(opening[account] === 0, `opening.${account}`, 'a book begins with nothing');
+    const starts = isWhole || firstRevision === null || period !== null;
+    demand(starts, 'firstRevision', 'the book starts with another event');
+    const used = isWhole ? ACCOUNTS.find((account) => opening[account] !== 0) : undefined;
+    demand(used === undefined, `opening.${used}`, 'a book begins with nothing');
     demand(!isWhole || previousChain === CHAIN_START, 'previousChain', 'a chain begins with 64 zeros');
     this.header = header;
     this.next = BigInt(firstRevision ?? 0);
@@ -1122,7 +1119,7 @@ class ExportVerifier {
 
   event(value) {
     this.allPosted();
-    this.members(value, 'kind facts chain');
+    this.members(value, EVENT);
     const { facts, chain } = value;
     this.members(facts, FACTS, 'facts.');
     const revision = BigInt(facts.revision);
@@ -1175,15 +1172,7 @@ class ExportVerifier {
     this.allPosted();
     this.members(value, UNREADABLE);
     const { revision, eventId, type, occurredAt, problem, setAside, facts, chain } = value;
-    for (const [name, one] of Object.entries({ revision, eventId, type, occurredAt, chain }))
-      demand(typeof one === 'string', name, 'the member is no text');
-    demand(problem === null || typeof problem === 'string', 'problem', 'the member is no text');
-    demand(/^(0|[1-9]\d*)$/.test(revision), 'revision', 'the revision is no whole number');
-    if (setAside !== null) {
-      this.members(setAside, 'by at reason', 'setAside.');
-      for (const name of ['by', 'at', 'reason'])
-        demand(typeof setAside[name] === 'string', `setAside.${name}`, 'the member is no text');
-    }
+    if (setAside !== null) this.members(setAside, SET_ASIDE, 'setAside.');
     const at = BigInt(revision);
     this.checkRevision(at, 'revision');
     if (this.monthEnded) this.find('kind', 'the entry is not of the month, which was closed before', at);
@@ -1318,9 +1307,6 @@ const SEAL_SHAPES = {
   publicKeySha256: isSha256,
   signature: isSomeText,
 };
-/** The first of these members without a value that it can have. */
-const oddMember = (value, names) => names.find((name) => !SEAL_SHAPES[name](value[name]));
-
 /** @throws Fault when the text is no such key */
 const publicKeyIn = (pem) => {
   let key = null;
@@ -1362,11 +1348,8 @@ const takeOver = (keys, { signature, ...manifest }) => {
 function* sealFaults(seal, keys, export_) {
   if (!isObject(seal)) return yield ['text', 'the line is no seal'];
   if (seal.format !== SEAL_FORMAT) return yield ['format', `there is no format ${seal.format}`];
-  const names = Object.keys(SEAL_SHAPES);
-  const odd = [...names, ...Object.keys(seal)].find((name) => !names.includes(name) || !(name in seal));
-  if (odd !== undefined) return yield [odd, 'the member is missing or unknown'];
-  const wrong = oddMember(seal, names);
-  if (wrong !== undefined) return yield [wrong, 'the value is not one that the member can have'];
+  const fault = shapeFault(seal, SEAL_SHAPES);
+  if (fault) return yield fault;
   const { signature, ...manifest } = seal;
   const key = keys.get(manifest.publicKeySha256);
   if (!key) yield ['publicKeySha256', 'the seal names another key'];
@@ -1495,7 +1478,7 @@ export const verifyMonth = (read, keys) => {
     if (seal.period !== month.period) found('period', 'the seal is of another month');
     if (!(seal.workspaceId > last)) found('workspaceId', 'the seals are not in order, or one is there twice');
     last = seal.workspaceId;
-    if (oddMember(seal, ['closing', 'money']) === undefined) seals.push(seal);
+    if (SEAL_SHAPES.closing(seal.closing) && SEAL_SHAPES.money(seal.money)) seals.push(seal);
   }
   if (month.books !== lines.length) at('books', 'the month counts other seals');
   if (month.merkleRoot !== merkleRoot(lines)) at('merkleRoot', 'the Merkle root is not the one of the seals');

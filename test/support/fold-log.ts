@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { testBookEvents } from '#billing/contracts/index.js';
-import { correction } from '#billing/domain/correction.decider.js';
+import { correction } from '#billing/domain/correction.js';
 import { credits } from '#billing/domain/credits.decider.js';
 import { orderLine } from '#billing/domain/order-line.decider.js';
 import { decodeAny } from '#event-sourcing/core/event-catalogue.js';

@@ -5,7 +5,7 @@ import { namesParts } from './domain/carried.js';
 import { credits } from './domain/credits.decider.js';
 import { testCredits } from './domain/test-credits.js';
 import { correctionEvents } from './contracts/corrections.js';
-import { correction } from './domain/correction.decider.js';
+import { correction } from './domain/correction.js';
 import { orderLine } from './domain/order-line.decider.js';
 
 /** Folded books kept in memory, per process. */

@@ -1,11 +1,11 @@
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEventOf } from './contracts/events.js';
-import { learn, type KnownEntries } from './domain/value.js';
 
 /** What works on files alone, without a connection: for programs that must not need one. */
 export { handoverOf, readSealKey } from './audit/seal.js';
 export { parseOperators } from './settings.js';
-export { publicKeyOf, signText, textsToSign } from './signatures.js';
+export { textsToSign } from './domain/correction.js';
+export { publicKeyOf, signText } from './signatures.js';
 
 type Correction = Recorded<CreditsEventOf<'CreditsAdjusted'>>;
 
@@ -31,21 +31,18 @@ export const refundsOf = (
   const corrections = following(capture.eventId, byReversed).sort((a, b) =>
     a.revision < b.revision ? -1 : 1,
   );
-  const ids = new Set(corrections.map(({ id }) => id));
-  const { originals } = corrections.reduce<KnownEntries>((known, event) => learn(known, event, ids), {
-    corrections: 0,
-    originals: { [capture.eventId]: { reversible: capture.amount, reversed: 0, grantId: null } },
-  });
-  const givenBack = corrections.reduce((sum, { data }) => sum + data.amount, 0);
+  const sumOf = (some: readonly Correction[]): number => some.reduce((sum, { data }) => sum + data.amount, 0);
+  const givenBack = sumOf(corrections);
   let left = capture.amount - givenBack;
-  const toRefund = [capture.eventId, ...ids].flatMap((reversesEventId) => {
-    const { reversible, reversed } = originals[reversesEventId]!;
-    const amount = reversible > 0 ? Math.min(left, reversible - reversed) : 0;
+  const entries = [capture, ...corrections.map(({ id, data }) => ({ eventId: id, amount: -data.amount }))];
+  const toRefund = entries.flatMap(({ eventId: reversesEventId, amount: reversible }) => {
+    const unreversed = reversible - sumOf(byReversed.get(reversesEventId) ?? []);
+    const amount = reversible > 0 ? Math.min(left, unreversed) : 0;
     if (amount <= 0) return [];
     left -= amount;
     return [{ reversesEventId, amount }];
   });
-  return { corrections: [...ids], givenBack, toRefund };
+  return { corrections: corrections.map(({ id }) => id), givenBack, toRefund };
 };
 
 /** Corrections of an entry, and corrections of these. */

@@ -12,7 +12,7 @@ import {
   type Grant,
 } from './contracts/events.js';
 import { noItems } from './domain/carried.js';
-import { evolve, noBook } from './domain/credits.state.js';
+import { evolve, grantedBy, noBook } from './domain/credits.state.js';
 import { nextDueAt, type Agenda } from './domain/due.js';
 import { postings } from './domain/postings.js';
 
@@ -50,7 +50,7 @@ const balances = view<BalanceRow, Event>({
     const agenda = agendaAfter(row.agenda, event);
     const available = Number(row.available) + moved('available');
     const held = Number(row.held) + moved('held');
-    const grantId = grantOf(event);
+    const grantId = grantedBy(event);
     const toppedUp = grantId === null ? {} : { topped_up_to: available + held, topped_up_by: grantId };
     return requireNotOverdrawn({
       ...row,
@@ -94,13 +94,6 @@ const opened = (event: Event): BalanceRow => {
     topped_up_to: null,
     topped_up_by: null,
   };
-};
-
-/** The id of the grant that an event makes; `null` when it makes none. */
-const grantOf = (event: CreditsEvent): string | null => {
-  if (event.type === 'PlanGranted' || event.type === 'PackPurchased') return event.data.grantId;
-  const isGift = event.type === 'CreditsAdjusted' && event.data.amount > 0;
-  return isGift ? `adjustment:${event.data.adjustmentId}` : null;
 };
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { count, milliseconds, setting } from '#platform/config/setting.js';
+import { milliseconds, setting } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
+import type { Operator } from './contracts/corrections.js';
 
 /** Codes of the accounts in the company's own books, as its journal names them. */
 const ACCOUNTS = {
@@ -31,17 +32,6 @@ const accountCodes = z
     }
     return codes;
   });
-
-/** Somebody who may sign corrections, as the setting OPERATORS names them. */
-export interface Operator {
-  readonly name: string;
-  /** Ed25519: base64 of the DER (SPKI). */
-  readonly publicKey: string;
-  /** `retired`: it proves what it signed before `retiredAt`, and signs no more. */
-  readonly state: 'active' | 'retired';
-  /** Milliseconds since the epoch; `null` for an active one. */
-  readonly retiredAt: number | null;
-}
 
 const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired(?:=.*)?))?$/;
 
@@ -102,10 +92,6 @@ export const settings = {
   OPERATOR_KEY_FILE: setting(
     z.string().min(1).optional(),
     'private key of the operator who runs ops, only readable by its owner; never for API or worker',
-  ),
-  CORRECTION_MAX_CREDITS: count(
-    10_000,
-    'most credits of one correction, the amounts of its entries without signs',
   ),
   LEDGER_ACCOUNTS: setting(accountCodes, 'account codes in journal.csv; one that is left out keeps this one'),
 };

@@ -1,7 +1,23 @@
 import type { CreditsCommand } from '../src/domain/credits.commands.js';
-import { nothingKnown } from '../src/domain/value.js';
+import type { StoredEvent } from '#event-sourcing/core/event.js';
+import { decode } from '#event-sourcing/core/event-catalogue.js';
+import { creditsEvents } from '../src/contracts/events.js';
+import { evolve, noBook } from '../src/domain/credits.state.js';
+import { Reversals, usedBy } from '../src/domain/value.js';
 
 type BookCorrection = Extract<CreditsCommand, { type: 'BookCorrection' }>;
+
+/** What a book lets corrections reverse. */
+export const knownIn = (stored: readonly StoredEvent[]): Reversals => {
+  const known = new Reversals();
+  let state = noBook;
+  for (const one of stored) {
+    const event = decode(creditsEvents, one);
+    known.see(event, usedBy(event, state));
+    state = evolve(state, event);
+  }
+  return known;
+};
 
 /** The command that books one entry. `TestBook` has two operators sign it; others book it without signatures. */
 export const adjustment = ({
@@ -25,8 +41,7 @@ export const adjustment = ({
   correctionId: '',
   approvedBy,
   actor,
-  once: false,
-  known: nothingKnown,
+  known: new Reversals(),
   entries: [
     {
       adjustmentId,

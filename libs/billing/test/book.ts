@@ -9,8 +9,8 @@ import { createCreditsExecutor } from '../src/executors.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { BookVerifier, chainAfter } from '../src/audit/verify-book.js';
 import type { EntryToBook, SentCommand } from '../src/domain/credits.commands.js';
-import { nothingKnown } from '../src/domain/value.js';
-import { adjustment } from './adjustment.js';
+import { Reversals } from '../src/domain/value.js';
+import { adjustment, knownIn } from './adjustment.js';
 import { signedCommand } from './operators.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -51,9 +51,9 @@ export class TestBook {
       expiresAt: null,
       grantId: null,
     };
-    const asked = { correctionId, approvedBy: 'grace', actor: 'operator:ada', once: false } as const;
+    const asked = { correctionId, approvedBy: 'grace', actor: 'operator:ada' } as const;
     const entries = [{ adjustmentId: correctionId, ...own, ...entry }];
-    const command = { ...asked, type: 'BookCorrection', entries, known: nothingKnown } as const;
+    const command = { ...asked, type: 'BookCorrection', entries, known: new Reversals() } as const;
     const refusal = await new CorrectionBooks(this.books, this.store).bookOne(
       this.workspaceId,
       signedCommand(this.workspaceId, command),
@@ -183,7 +183,7 @@ export const idleBook = async (): Promise<TestBook> => {
 export const correctedBook = async (): Promise<TestBook> => {
   const book = await openedBook();
   const entry = { reason: 'a clock was wrong', reference: 'INC-42', grantId: null };
-  const signed = { correctionId: 'c1', approvedBy: 'grace', actor: 'operator:ada', once: false } as const;
+  const signed = { correctionId: 'c1', approvedBy: 'grace', actor: 'operator:ada' } as const;
   await book.do('2026-04-11T09:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: 'A-1' });
   await book.do('2026-04-12T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
   await book.do('2026-04-12T09:01:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
@@ -198,9 +198,15 @@ export const correctedBook = async (): Promise<TestBook> => {
         reversesEventId: null,
         expiresAt: '2026-05-20T00:00:00.000Z',
       },
-      { ...entry, adjustmentId: 'c1-1', amount: -50, reversesEventId: 'e1', expiresAt: null },
+      {
+        ...entry,
+        adjustmentId: 'c1-1',
+        amount: -50,
+        reversesEventId: book.events.at(-1)!.id,
+        expiresAt: null,
+      },
     ],
-    known: { corrections: 0, originals: { e1: { reversible: -50, reversed: 0, grantId: null } } },
+    known: knownIn(book.events),
   });
   await book.do('2026-04-14T09:00:00Z', { type: 'SubscribeToPlan', plan: 'pro', approvalRef: null });
   await book.do('2026-05-12T09:00:00Z', { type: 'CancelSubscription', reference: 'TICKET-9' });

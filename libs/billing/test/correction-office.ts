@@ -1,6 +1,5 @@
 import { instant } from '#event-sourcing/core/clock.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { withSetAside } from '#event-sourcing/projections/set-aside.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import {
@@ -13,14 +12,13 @@ import { isCorrection, verifyCorrections, type CorrectionsReport } from '../src/
 import {
   OpenBook,
   RecordCorrection,
-  creditsEvents,
   type CorrectionEntry,
   type CorrectionEvent,
   type CorrectionKind,
 } from '../src/contracts/index.js';
 import { createCorrectionExecutors, createCreditsExecutor } from '../src/executors.js';
-import { textsToSign, signText } from '../src/signatures.js';
-import { learn, nothingKnown } from '../src/domain/value.js';
+import { textsToSign, signText } from '../src/offline.js';
+import { knownIn } from './adjustment.js';
 import { ada, grace, OPERATORS, type Person } from './operators.js';
 
 export type Proposed = Extract<CorrectionEvent, { type: 'CorrectionProposed' }>;
@@ -40,7 +38,7 @@ export class CorrectionOffice {
   now = Date.parse('2026-04-10T12:00:00.000Z');
   readonly store = new InMemoryEventStore(() => this.now);
   readonly clock = { now: () => this.now };
-  readonly config = { OPERATORS, CORRECTION_MAX_CREDITS: 1_000, CLOCK_REFUSE_MS: 10_000 };
+  readonly config = { OPERATORS, CLOCK_REFUSE_MS: 10_000 };
 
   static async open(): Promise<CorrectionOffice> {
     const office = new CorrectionOffice();
@@ -128,7 +126,6 @@ export class CorrectionOffice {
     reversesEventId: string | null = null,
   ): Promise<StoredEvent> {
     const stream = `credits-${workspaceId}`;
-    const ids = new Set(reversesEventId === null ? [] : [reversesEventId]);
     const entry = {
       adjustmentId: `unsigned-${this.entries().length}`,
       amount,
@@ -143,11 +140,8 @@ export class CorrectionOffice {
       correctionId: 'c1',
       approvedBy: 'grace',
       actor: 'operator:ada',
-      once: false,
       entries: [entry],
-      known: this.store.log
-        .filter((event) => event.stream === stream)
-        .reduce((known, event) => learn(known, decode(creditsEvents, event), ids), nothingKnown),
+      known: knownIn(this.store.log.filter((event) => event.stream === stream)),
       now: this.now,
     };
     const context = { intent: `forged ${this.entries().length}`, by: BY, workspaceId, at: this.now };

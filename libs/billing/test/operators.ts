@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { signedText, publicKeyOf, signText } from '../src/signatures.js';
-import type { Operator } from '../src/settings.js';
+import { signedText } from '../src/domain/correction.js';
+import { publicKeyOf, signText } from '../src/offline.js';
+import type { Operator } from '../src/contracts/corrections.js';
 import type { CreditsCommand, EntryToBook } from '../src/domain/credits.commands.js';
 
 export interface Person {

@@ -48,19 +48,10 @@ const addCorrectionsCommands = (corrections: Command): void => {
     });
 
   corrections
-    .command('show <id>')
-    .description('one correction with its entries and operators')
-    .addHelpText('after', '\nExample:\n  ops corrections show 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f')
-    .action(async (id: string, _: object, command: Command) => {
-      const correction = await withSession((session) => find(session, id));
-      print(command, correction, describeCorrection(correction));
-    });
-
-  corrections
     .command('approve <id>')
-    .description('sign a proposal as the second operator, and book it')
+    .description('show a correction; with --yes, sign the proposal as the second operator, and book it')
     .option(...KEY_OPTION)
-    .option('--yes', 'approve; without this, only show what would be approved')
+    .option('--yes', 'approve; without this, only show the correction')
     .addHelpText(
       'after',
       '\nExample:\n  ops corrections approve 4f1c2e9d-… --key ~/.keys/grace-private.pem --yes',
@@ -75,8 +66,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
         return record(session, { type: 'CorrectionApproved', data: { correctionId, operator, signatures } });
       }, HARMLESS_TO_REPEAT);
       const text = describeCorrection(answer.correction);
-      if (answer.outcome === 'not_approved')
-        return print(command, answer, `${text}\nTo approve it: ${approvalOf(answer.correction)}`);
+      if (answer.outcome === 'not_approved') return print(command, answer, text);
       const refused = answer.refusals.map((one) => `Not booked: ${one}.`);
       print(command, answer, [text, ...refused], refused.length > 0);
     });
@@ -131,7 +121,7 @@ const record = async (session: Session, event: CorrectionEvent) => {
 const signerOf = ({ config }: Session, file = config.OPERATOR_KEY_FILE) => {
   if (file === undefined)
     throw new OpsError('This needs an operator’s signature: set OPERATOR_KEY_FILE, or add --key <file>.');
-  const key = readKey(file);
+  const key = readPrivateKey(file, 'ops corrections keygen');
   const publicKey = publicKeyOf(key);
   const own = config.OPERATORS.find((one) => one.publicKey === publicKey);
   if (own?.state !== 'active')
@@ -141,7 +131,8 @@ const signerOf = ({ config }: Session, file = config.OPERATOR_KEY_FILE) => {
   return { operator: own.name, sign: (text: string) => signText(text, key) };
 };
 
-const readKey = (path: string): KeyObject => {
+/** A private key that only its owner can read. @param maker the command that makes such keys @throws OpsError */
+export const readPrivateKey = (path: string, maker: string): KeyObject => {
   let text: string;
   try {
     if ((statSync(path).mode & OTHERS) !== 0)
@@ -152,7 +143,7 @@ const readKey = (path: string): KeyObject => {
     throw new OpsError(`The key ${path} cannot be read: ${(error as Error).message}.`);
   }
   const key = readSealKey(text);
-  if (!key) throw new OpsError(`${path} has no Ed25519 private key: ops corrections keygen makes one.`);
+  if (!key) throw new OpsError(`${path} has no Ed25519 private key: ${maker} makes one.`);
   return key;
 };
 

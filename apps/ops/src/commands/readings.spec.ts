@@ -1,10 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import type { CreditsEvent } from '#billing/contracts/index.js';
-import { learn, nothingKnown } from '#billing/domain/value.js';
-import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
-import { adjustment } from '../../../../libs/billing/test/adjustment.js';
+import { adjustment, knownIn } from '../../../../libs/billing/test/adjustment.js';
 import { openedBook, type TestBook } from '../../../../libs/billing/test/book.js';
 import { findUnreadable, refundOf } from './readings.js';
 
@@ -23,10 +20,7 @@ beforeEach(async () => {
 
 /** Books a correction that reverses an entry. @returns its id */
 const reverse = async (entry: string, amount: number): Promise<string> => {
-  const known = book.events.reduce(
-    (before, event) => learn(before, event as StoredEvent & CreditsEvent, new Set([entry])),
-    nothingKnown,
-  );
+  const known = knownIn(book.events);
   const command = adjustment({ adjustmentId: `a${book.events.length}`, amount });
   const entries = command.entries.map((one) => ({ ...one, reversesEventId: entry }));
   await book.do('2026-04-13T09:00:00Z', { ...command, known, entries });

@@ -10,7 +10,6 @@ import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
 import { monthOfBooks, monthFiles, signedMonth, sumsOf } from '../audit/month.js';
 import { Reconciler } from '../audit/reconcile.js';
-import { readSealKey } from '../audit/seal.js';
 import { VerifiedBooks } from '../audit/verified-books.js';
 import {
   CloseMonth,
@@ -38,9 +37,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   ) {}
 
   async execute(command: CloseMonth): Promise<CloseMonthResult> {
-    const { period, privateKey, graceMs, codes } = command;
-    const key = readSealKey(privateKey);
-    if (!key) return { outcome: 'not_an_ed25519_key' };
+    const { period, privateKey: key, graceMs, codes } = command;
     const now = await serverNow(this.pool, this.clock);
     if (now < endOfMonth(period)) return { outcome: 'not_over' };
     let settledBefore = now - graceMs;

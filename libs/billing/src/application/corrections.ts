@@ -20,30 +20,30 @@ import {
 } from '../contracts/corrections.js';
 import { bookStream, creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import {
+  adjustmentIdOf,
   correction as decider,
-  creditsOf,
   statusAt,
   type CorrectionRejection,
   type CorrectionState,
-} from '../domain/correction.decider.js';
+  type Signed,
+} from '../domain/correction.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits.commands.js';
 import { credits } from '../domain/credits.decider.js';
-import { evolve, noBook } from '../domain/credits.state.js';
+import { evolve, grantedBy, noBook } from '../domain/credits.state.js';
 import { stateAt } from '../domain/due.js';
-import { learn, nothingKnown, entryValue, Reversals, usedBy } from '../domain/value.js';
+import { entryValue, Reversals, usedBy, type UsedCredits } from '../domain/value.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../executors.js';
 import type { Config } from '../settings.js';
-import { adjustmentIdOf, refuseSignatures } from '../signatures.js';
-import { readStream, visitLog } from './read.js';
+import { refuseSignatures } from '../signatures.js';
+import { visitLog } from './read.js';
 import { CreditBooks } from './credit-books.js';
 
-type Signed = Pick<CorrectionState, 'proposed' | 'approved'>;
 /** What a book is asked, except for what it knows. */
 export type Asked = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'known' | 'now'>;
 
 /** What each book is asked, in the order of the entries. Before an approval, nothing of it can be booked. */
 const askedOf = ({ proposed, approved }: Signed): ReadonlyMap<string, Asked> => {
-  const { correctionId, operator, kind } = proposed;
+  const { correctionId, operator } = proposed;
   const asked = new Map<string, Asked>();
   for (const [position, { workspaceId, ...entry }] of proposed.entries.entries()) {
     const [proposer = '', approver = ''] = [proposed, approved].map((one) => one?.signatures[position]);
@@ -54,7 +54,6 @@ const askedOf = ({ proposed, approved }: Signed): ReadonlyMap<string, Asked> => 
       correctionId,
       approvedBy: approved?.operator ?? operator,
       actor: `operator:${operator}`,
-      once: kind === 'pack_refund',
       entries: [...(asked.get(workspaceId)?.entries ?? []), own],
     });
   }
@@ -71,7 +70,7 @@ export class CorrectionBooks {
 
   /** Books all entries in one book, or none. `null`: they are in it, now or from before; otherwise why not. */
   async bookOne(workspaceId: string, asked: Asked, by: RequestContext): Promise<string | null> {
-    const { known } = await this.read(workspaceId, asked);
+    const { known } = await this.read(workspaceId);
     const intent = `correction:${asked.entries.map(({ adjustmentId }) => adjustmentId).join()}`;
     const outcome = await this.books.execute(workspaceId, (now) => ({ ...asked, known, now }), intent, by);
     return outcome.kind === 'rejected' ? refusedBy(workspaceId, outcome) : null;
@@ -83,40 +82,39 @@ export class CorrectionBooks {
    */
   async foresee(correction: Signed, now: number) {
     const values = new Map<string, EntryValue>();
+    const see = ({ type, data }: CreditsEvent, used: readonly UsedCredits[]): void => {
+      if (type === 'CreditsAdjusted') values.set(data.adjustmentId, entryValue(data, used));
+    };
     let refusal: string | null = null;
     for (const [workspaceId, asked] of askedOf(correction)) {
-      const { known, ...book } = await this.read(workspaceId, asked, values);
+      const { known, ...book } = await this.read(workspaceId, see);
       let state = stateAt(book.state, now);
       const decision = credits.decide({ ...asked, known, now }, state);
       if (decision.kind === 'reject') refusal ??= refusedBy(workspaceId, decision);
       for (const event of decision.kind === 'accept' ? decision.events : []) {
-        if (event.type === 'CreditsAdjusted')
-          values.set(event.data.adjustmentId, entryValue(event.data, usedBy(event, state)));
+        see(event, usedBy(event, state));
         state = evolve(state, event);
       }
     }
     return { values, refusal };
   }
 
-  /** The value of an entry follows from the whole book before it. @param values of its corrections, by adjustment */
-  private async read(workspaceId: string, { entries }: Asked, values = new Map<string, EntryValue>()) {
-    const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
-    const reversals = new Reversals();
-    let [known, state] = [nothingKnown, noBook];
-    for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
+  /** Follows a whole book: what may be reversed, and the value of an entry, follow from all before it. */
+  async read(
+    workspaceId: string,
+    see: (event: Recorded<CreditsEvent>, used: readonly UsedCredits[]) => void = () => undefined,
+  ) {
+    const known = new Reversals();
+    let state = noBook;
+    for await (const stored of this.store.read(bookStream(workspaceId, true))) {
       if (isSetAside(stored)) continue;
       const event = decode(creditsEvents, stored);
       const used = usedBy(event, state);
       state = evolve(state, event);
-      known = learn(known, event, ids);
-      reversals.see(event, used);
-      if (event.type === 'CreditsAdjusted') values.set(event.data.adjustmentId, entryValue(event.data, used));
+      known.see(event, used);
+      see(event, used);
     }
-    const valued = Object.entries(known.originals).map(([id, one]) => {
-      const value = reversals.find(id);
-      return [id, { ...one, ...(value && { value }) }] as const;
-    });
-    return { known: { ...known, originals: Object.fromEntries(valued) }, state };
+    return { known, state };
   }
 
   /** @param withValues `false`: without the values of its entries, which take a look at whole books */
@@ -135,7 +133,7 @@ export class CorrectionBooks {
     return {
       ...proposed,
       status: state.approved && shown.every((entry) => entry.booked) ? 'booked' : statusAt(state, now),
-      credits: creditsOf(state.proposed),
+      credits: entries.reduce((sum, { amount }) => sum + Math.abs(amount), 0),
       entries: shown,
       proposedBy: operator,
       approvedBy: state.approved?.operator ?? null,
@@ -170,14 +168,14 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
     private readonly books: CorrectionBooks,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CORRECTION_MAX_CREDITS' | 'OPERATORS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'OPERATORS'>,
   ) {}
 
   async execute({ event, by }: RecordCorrection): Promise<CorrectionResult> {
     const now = await this.clock.now();
-    const { CORRECTION_MAX_CREDITS: maxCredits, OPERATORS: operators } = this.config;
+    const { OPERATORS: operators } = this.config;
     const { correctionId } = event.data;
-    const command = { event, maxCredits, now };
+    const command = { event, now };
     const { state: before } = await this.executors.correction.load(correctionId);
     let refusal: string | null = null;
     if (event.type === 'CorrectionProposed') {
@@ -215,8 +213,6 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
 
 const refusedFor = ({ code, details }: CorrectionRejection): string => {
   switch (code) {
-    case 'AboveLimit':
-      return `${details.credits} credits are above the limit CORRECTION_MAX_CREDITS, which is ${details.most}`;
     case 'ReferenceInUse':
       return `Another correction has this reference, and is ${details.status}: use another reference`;
     case 'WrongStatus':
@@ -252,23 +248,21 @@ export class FindCorrectionsHandler implements IQueryHandler<FindCorrections> {
 @QueryHandler(FindReversible)
 export class FindReversibleHandler implements IQueryHandler<FindReversible> {
   constructor(
-    private readonly books: CreditBooks,
-    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly credits: CreditBooks,
+    private readonly books: CorrectionBooks,
   ) {}
 
   async execute({ workspaceId, entry }: FindReversible): Promise<ReversibleEntry | null> {
-    const book = await this.books.current(workspaceId);
-    let found: Recorded<CreditsEvent> | null = null;
-    let known = nothingKnown;
-    for await (const stored of readStream(this.store, bookStream(workspaceId, true))) {
-      if (isSetAside(stored)) continue;
-      const event = decode(creditsEvents, stored);
-      if (isMeant(event, entry)) found = event;
-      known = learn(known, event, new Set(found ? [found.id] : []));
-    }
+    const book = await this.credits.current(workspaceId);
+    const meant: Recorded<CreditsEvent>[] = [];
+    const { known } = await this.books.read(workspaceId, (event) => {
+      if (isMeant(event, entry)) meant.push(event);
+    });
+    const found = meant.at(-1);
     if (!book || !found) return null;
     const { id: eventId, type } = found;
-    const { reversible, reversed, grantId } = known.originals[eventId]!;
+    const { reversible, reversed } = known.of(eventId);
+    const grantId = grantedBy(found);
     const left = book.grants.find((grant) => grant.grantId === grantId);
     const [unused, held] = [left?.remaining ?? 0, left?.held ?? 0];
     const grant = grantId === null ? null : { grantId, credits: Math.abs(reversible), unused, held };
@@ -282,3 +276,5 @@ const isMeant = ({ id, type, data }: Recorded<CreditsEvent>, entry: FindReversib
     ? type === 'CreditsCaptured' && data.readingId === entry.readingId
     : type === 'PackPurchased' && data.orderRef === entry.orderRef && data.pack === entry.pack;
 };
+
+export const correctionHandlers = [RecordCorrectionHandler, FindCorrectionsHandler, FindReversibleHandler];

@@ -33,7 +33,6 @@ export class DocumentRefunds {
       approvedBy: DOCUMENT_REFUND,
       actor: DOCUMENT_REFUND_ACTOR,
       entries: [{ ...entry, expiresAt: null, grantId: null }],
-      once: false,
     };
     const refusal = await this.books.bookOne(workspaceId, asked, by);
     if (refusal !== null) throw new Error(`The credits of reading ${readingId} cannot come back: ${refusal}`);

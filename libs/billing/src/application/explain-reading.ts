@@ -18,10 +18,10 @@ import { usedBy, type UsedCredits } from '../domain/value.js';
 import { postings } from '../domain/postings.js';
 import { SETTLEMENT } from '../processes.js';
 
+/** A movement of a reading, with what it took from grants. */
 interface Moved {
-  readonly movements: Parameters<typeof explain>[3][number][];
-  readonly used: Map<string, readonly UsedCredits[]>;
-  readonly opaque: OpaqueEvent[];
+  readonly movement: Movement;
+  readonly used: readonly UsedCredits[];
 }
 
 @QueryHandler(ExplainReading)
@@ -42,35 +42,32 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
       opaque.map(({ stored }) => stored.metadata.workspaceId).find((id) => id !== '');
     if (owner === undefined) return null;
     const mode = reading.flatMap(({ data }) => ('livemode' in data ? data.livemode : []))[0];
-    let moved = await this.movedIn(bookStream(owner, mode ?? true), readingId);
+    let book = await this.movedIn(bookStream(owner, mode ?? true), readingId);
     // A reservation that no reading has named yet may be of either book.
-    if (mode === undefined && moved.movements.length === 0) {
+    if (mode === undefined && book.moved.length === 0) {
       const test = await this.movedIn(bookStream(owner, false), readingId);
-      if (test.movements.length > 0) moved = test;
+      if (test.moved.length > 0) book = test;
     }
-    const { movements, used } = moved;
     const ofReading = opaque.some(({ stored }) => streamId(stored.stream) === readingId);
-    if (reading.length + movements.length === 0 && !ofReading) return null;
-    const unreadable = [...opaque, ...moved.opaque].map(unreadableEntry);
-    return explain(readingId, owner, reading, movements, used, unreadable);
+    if (reading.length + book.moved.length === 0 && !ofReading) return null;
+    const unreadable = [...opaque, ...book.opaque].map(unreadableEntry);
+    return explain(readingId, owner, reading, book.moved, unreadable);
   }
 
-  private async movedIn(book: string, readingId: string): Promise<Moved> {
-    const moved: Moved = { movements: [], used: new Map(), opaque: [] };
+  private async movedIn(book: string, readingId: string) {
+    const moved: Moved[] = [];
+    const opaque: OpaqueEvent[] = [];
     let state = noBook;
     for await (const stored of this.store.read(book)) {
       const event = bookEvent(stored);
       if (isOpaque(event)) {
-        moved.opaque.push(event);
+        opaque.push(event);
         continue;
       }
-      if (isMovementOf(event, readingId)) {
-        moved.movements.push(event);
-        moved.used.set(event.id, usedBy(event, state));
-      }
+      if (isMovementOf(event, readingId)) moved.push({ movement: event, used: usedBy(event, state) });
       state = evolve(state, event);
     }
-    return moved;
+    return { moved, opaque };
   }
 }
 
@@ -98,13 +95,12 @@ const explain = (
   readingId: string,
   workspaceId: string,
   reading: readonly Recorded<ReadingEvent>[],
-  movements: readonly Movement[],
-  used: ReadonlyMap<string, readonly UsedCredits[]>,
+  moved: readonly Moved[],
   unreadable: readonly UnreadableEntry[],
 ): ReadingExplanation => {
   const ends = reading.filter(isEnd);
   const end = endOf(reading, ends);
-  const credits = movements.map((movement) => explained(movement, reading, used.get(movement.id) ?? []));
+  const credits = moved.map((one) => explained(one, reading));
   return {
     readingId,
     workspaceId,
@@ -121,7 +117,7 @@ const explain = (
       ...unreadable
         .filter(({ setAside }) => setAside === null)
         .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
-      ...misfits(ends, movements, credits),
+      ...misfits(ends, credits),
     ],
     setAside: unreadable.filter(({ setAside }) => setAside !== null),
   };
@@ -136,9 +132,8 @@ const endOf = (reading: readonly Recorded<ReadingEvent>[], ends: readonly End[])
 };
 
 const explained = (
-  event: Movement,
+  { movement: event, used }: Moved,
   reading: readonly Recorded<ReadingEvent>[],
-  used: readonly UsedCredits[],
 ): ExplainedMovement => {
   const { data, metadata } = event;
   const cause = reading.find((one) =>
@@ -163,30 +158,20 @@ const explained = (
 };
 
 /** Each end settles its own reservation. Of one whose settlement an operator has passed over, nothing is expected. */
-function* misfits(
-  ends: readonly End[],
-  movements: readonly Movement[],
-  credits: readonly ExplainedMovement[],
-): Generator<string> {
+function* misfits(ends: readonly End[], credits: readonly ExplainedMovement[]): Generator<string> {
   const passedOver = ends.filter(({ setAside }) => setAside?.consumers?.includes(SETTLEMENT));
   const excused = new Set(passedOver.map(({ data }) => data.reservationId));
-  for (const { type, cause, eventId, reservationId } of credits) {
-    if (type !== 'CreditsReserved' && cause === null && !excused.has(reservationId))
+  const settlements = credits.filter(({ type }) => type !== 'CreditsReserved');
+  for (const { type, cause, eventId, reservationId } of settlements)
+    if (cause === null && !excused.has(reservationId))
       yield `${type} ${eventId} names no event of the reading`;
+  for (const { id, type: end, data } of ends) {
+    if (excused.has(data.reservationId)) continue;
+    const own = settlements.filter(({ reservationId }) => reservationId === data.reservationId);
+    const { settledBy } = OUTCOMES[end];
+    if (own.length === 0) yield `${end} ${id} is not settled yet by ${settledBy}`;
+    for (const { type, eventId } of own)
+      if (type !== settledBy) yield `${end} ${id} was settled by ${type} ${eventId}`;
+    if (own.length > 1) yield `${end} ${id} was settled ${own.length} times`;
   }
-  for (const end of ends) {
-    if (!excused.has(end.data.reservationId)) yield* misfitsOf(end, movements);
-  }
-}
-
-function* misfitsOf(end: End, movements: readonly Movement[]): Generator<string> {
-  const settlements = movements.filter(
-    ({ type, data }) => type !== 'CreditsReserved' && data.reservationId === end.data.reservationId,
-  );
-  const { settledBy } = OUTCOMES[end.type];
-  if (settlements.length === 0) yield `${end.type} ${end.id} is not settled yet by ${settledBy}`;
-  for (const { type, id } of settlements) {
-    if (type !== settledBy) yield `${end.type} ${end.id} was settled by ${type} ${id}`;
-  }
-  if (settlements.length > 1) yield `${end.type} ${end.id} was settled ${settlements.length} times`;
 }

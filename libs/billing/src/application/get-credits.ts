@@ -36,11 +36,7 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
     const grants = inBurnOrder(book.grants)
       .filter(({ remaining }) => remaining > 0)
       .map(({ grantId, kind, credits, remaining, expiresAt }) => ({
-        grantId,
-        kind,
-        credits,
-        remaining,
-        expiresAt,
+        ...{ grantId, kind, credits, remaining, expiresAt },
       }));
     return { available, reserved: held, grants };
   }
@@ -118,3 +114,10 @@ export class FindExpiringGrantsHandler implements IQueryHandler<FindExpiringGran
     return { found: rows.flatMap(({ grants }) => grants), next };
   }
 }
+
+export const creditsHandlers = [
+  GetCreditsHandler,
+  GetBalanceHandler,
+  FindLowBalancesHandler,
+  FindExpiringGrantsHandler,
+];

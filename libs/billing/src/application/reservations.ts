@@ -138,3 +138,5 @@ export class SettleReservationHandler implements ICommandHandler<SettleReservati
     return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
   }
 }
+
+export const reservationHandlers = [ReserveCreditsHandler, ReserveManyHandler, SettleReservationHandler];

@@ -161,23 +161,18 @@ export class StreamMonthMovementsHandler implements IQueryHandler<StreamMonthMov
   }
 }
 
-/** @param boundMs CLOCK_REFUSE_MS */
 const readStatement = (
   store: EventStore,
   { workspaceId, period, livemode = true }: { workspaceId: string; period: string; livemode?: boolean },
-  boundMs: number,
 ): Promise<MonthlyStatement | null> =>
-  statementOf(workspaceId, period, readMonth(store, bookStream(workspaceId, livemode), period), boundMs);
+  statementOf(workspaceId, period, readMonth(store, bookStream(workspaceId, livemode), period));
 
 @QueryHandler(GetMonthlyStatement)
 export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatement> {
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-  ) {}
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
   async execute(query: GetMonthlyStatement): Promise<MonthlyStatement | null> {
-    return readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
+    return readStatement(this.store, query);
   }
 }
 
@@ -190,13 +185,10 @@ const TIMEOUT_MS = 20_000;
 export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCustomerStatement> {
   private pool: TypesettingPool<CustomerSheet> | undefined;
 
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-  ) {}
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
   async execute(query: TypesetCustomerStatement): Promise<PrintedStatement> {
-    const statement = await readStatement(this.store, query, this.config.CLOCK_REFUSE_MS);
+    const statement = await readStatement(this.store, query);
     if (!statement) return { outcome: 'none' };
     // Imported only here: only a process that prints needs threads.
     const { TypesettingBusy, TypesettingHung, typesettingPool } =
@@ -266,3 +258,13 @@ export class ExportLedgerHandler implements IQueryHandler<ExportLedger> {
     };
   }
 }
+
+export const statementHandlers = [
+  BalanceAsOfHandler,
+  ExportLedgerHandler,
+  GetLedgerHandler,
+  MonthlyStatementHandler,
+  MonthMovementsHandler,
+  StreamMonthMovementsHandler,
+  TypesetCustomerStatementHandler,
+];

@@ -93,3 +93,9 @@ export const subscriptionSummary = (subscription: Subscription): SubscriptionSum
   const { subscriptionId, plan, nextGrantAt, nextPlan, endsAt } = subscription;
   return { subscriptionId, plan, nextGrantAt, nextPlan: nextPlan ?? null, endsAt: endsAt ?? null };
 };
+
+export const subscriptionHandlers = [
+  SubscribeToPlanHandler,
+  CancelSubscriptionHandler,
+  GetSubscriptionHandler,
+];

@@ -33,6 +33,10 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
         visit(stored);
     const { OPERATORS: operators } = this.config;
     const { findings, compensated } = await verifyCorrections(this.store, adjusted, operators);
-    return { books: books.result().map(({ report }) => report), corrections: findings, compensated };
+    return {
+      books: books.result().map(({ verifier }) => verifier.report()),
+      corrections: findings,
+      compensated,
+    };
   }
 }

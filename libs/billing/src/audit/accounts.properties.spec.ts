@@ -12,7 +12,8 @@ import { commands } from '../../test/commands.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand } from '../domain/credits.commands.js';
-import { learn, nothingKnown } from '../domain/value.js';
+import { grantedBy } from '../domain/credits.state.js';
+import { knownIn } from '../../test/adjustment.js';
 import { journalCsv, monthOfBooks } from './month.js';
 import { bookEvent } from './book-entry.js';
 import { VerifiedBooks } from './verified-books.js';
@@ -37,9 +38,10 @@ const events = (book: TestBook) => book.events.map((one) => bookEvent(one) as Re
 
 const reverse = async (book: TestBook, now: number, asked: Reversal): Promise<void> => {
   const all = events(book);
-  const { id } = all[asked.entry % all.length]!;
-  const known = all.reduce((before, event) => learn(before, event, new Set([id])), nothingKnown);
-  const { reversible, reversed, grantId } = known.originals[id]!;
+  const entry = all[asked.entry % all.length]!;
+  const { id } = entry;
+  const { reversible, reversed } = knownIn(book.events).of(id);
+  const grantId = grantedBy(entry);
   const most = asked.takesBack ? -reversed : reversible - reversed;
   const amount = Math.sign(most) * Math.ceil(Math.abs(most) * asked.part);
   if (amount === 0) return;

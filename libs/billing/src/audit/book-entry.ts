@@ -1,7 +1,7 @@
 import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/audit.js';
-import { creditsEvents, type CreditsEvent, type CreditsEventOf } from '../contracts/events.js';
+import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
 import { postings } from '../domain/postings.js';
 
@@ -35,12 +35,6 @@ export const sentenceOfHidden = ({ stored, setAside }: OpaqueEvent): string =>
   `${stored.type} can be read, but readers pass over it: set aside by ${setAside!.by}: ${setAside!.reason}`;
 
 export { isOpaque };
-
-/** Whether an event is the close of a month, or a part of it. */
-export const closes = (
-  event: CreditsEvent,
-): event is CreditsEventOf<'PeriodCarried'> | CreditsEventOf<'PeriodClosed'> =>
-  event.type === 'PeriodCarried' || event.type === 'PeriodClosed';
 
 /**
  * Whether the store recorded the event before the date that its writer gave it.

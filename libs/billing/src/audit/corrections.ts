@@ -3,10 +3,10 @@ import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { LedgerDifference } from '../contracts/audit.js';
-import type { CompensatedEntry, CorrectionFinding } from '../contracts/corrections.js';
+import type { CompensatedEntry, CorrectionFinding, Operator } from '../contracts/corrections.js';
 import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
-import type { Operator } from '../settings.js';
-import { haveSigned, signedText } from '../signatures.js';
+import { signedText } from '../domain/correction.js';
+import { signatureFault } from '../signatures.js';
 import { bookEvent } from './book-entry.js';
 import { isDocumentRefund, RefundCauses } from './document-refunds.js';
 import { differenceOf } from './reconcile.js';
@@ -23,12 +23,18 @@ export interface CorrectionsReport {
 export const isCorrection = ({ type, stream }: StoredEvent): boolean =>
   type === 'CreditsAdjusted' && categoryOf(stream) === creditsEvents.category;
 
+interface Found {
+  readonly finding: CorrectionFinding;
+  /** Id of the signed correction that took back the last of it. */
+  compensatedBy: string | null;
+}
+
 /** An entry that nobody signed, and all entries that reverse it, each other's reversals among them. */
 interface Group {
   /** Credits since the first open entry. */
   sum: number;
   /** Entries that no signed correction has compensated. */
-  open: CorrectionFinding[];
+  open: Found[];
 }
 
 /**
@@ -43,8 +49,7 @@ export const verifyCorrections = async (
   operators: readonly Operator[],
 ): Promise<CorrectionsReport> => {
   const causes = await RefundCauses.of(store, entries.filter(isDocumentRefund));
-  const found: CorrectionFinding[] = [];
-  const compensated = new Map<CorrectionFinding, string>();
+  const found: Found[] = [];
   /** By stream and adjustment: each may be booked once. */
   const booked = new Set<string>();
   /** By stream and event id: a store takes an id twice, and a reversal names only one of the two. */
@@ -65,25 +70,21 @@ export const verifyCorrections = async (
     // No correction can name it: it would compensate the other one.
     const group = (!isCopy && known) || { sum: 0, open: [] };
     if (!isCopy && (known || message !== null)) groups.set(`${stream} ${id}`, group);
-    if (message !== null) {
-      const finding = { stream, revision, message };
-      group.open.push(finding);
-      found.push(finding);
-    }
+    if (message !== null) group.open.push({ finding: { stream, revision, message }, compensatedBy: null });
+    if (message !== null) found.push(group.open.at(-1)!);
     if (group.open.length > 0) group.sum += data.amount;
     if (message !== null || group.sum !== 0) continue;
-    for (const finding of group.open) compensated.set(finding, data.correctionId!);
+    for (const one of group.open) one.compensatedBy = data.correctionId!;
     group.open = [];
   }
-  const findings = found.filter((finding) => !compensated.has(finding));
+  const findings = found.flatMap(({ finding, compensatedBy }) => (compensatedBy === null ? [finding] : []));
   const unknown = `OPERATORS is not set here, so nobody knows whose signatures count: ${findings.length} findings`;
   return {
     findings:
       operators.length > 0 ? findings : findings.slice(0, 1).map((one) => ({ ...one, message: unknown })),
-    compensated: found.flatMap((finding) => {
-      const compensatedBy = compensated.get(finding);
-      return compensatedBy === undefined ? [] : [{ ...finding, compensatedBy }];
-    }),
+    compensated: found.flatMap(({ finding, compensatedBy }) =>
+      compensatedBy === null ? [] : [{ ...finding, compensatedBy }],
+    ),
   };
 };
 
@@ -103,8 +104,6 @@ const faultOf = (
   const isTwice = booked.has(`${stream} ${adjustmentId}`);
   booked.add(`${stream} ${adjustmentId}`);
   if (isTwice) return 'the entry is booked twice';
-  const at = Date.parse(metadata.occurredAt);
-  const inForce = operators.filter(({ retiredAt }) => retiredAt === null || at <= retiredAt);
   if (!signed || correctionId === undefined || !actor.startsWith('operator:'))
     return 'no two operators signed this entry';
   const proposedBy = actor.slice('operator:'.length);
@@ -116,11 +115,10 @@ const faultOf = (
     [proposedBy, proposer],
     [approvedBy, approver],
   ] as const) {
-    const isSigned = haveSigned(operators, name, [text], [signature]);
-    if (isSigned === null) return `${name}, who is to have signed this entry, is no operator`;
-    if (!isSigned) return `the signature of ${name} does not fit this entry`;
-    if (!haveSigned(inForce, name, [text], [signature]))
-      return `the key with which ${name} is to have signed this entry was retired before`;
+    const fault = signatureFault(operators, name, [text], [signature], Date.parse(metadata.occurredAt));
+    if (fault === 'unknown') return `${name}, who is to have signed this entry, is no operator`;
+    if (fault === 'wrong') return `the signature of ${name} does not fit this entry`;
+    if (fault) return `the key with which ${name} is to have signed this entry was retired before`;
   }
   return grantId !== null && allocations.some((one) => one.amount < 0 && one.grantId !== grantId)
     ? `the entry takes credits of another grant than ${grantId}, which was signed`

@@ -10,7 +10,7 @@ import { monthAfter } from '../domain/calendar.js';
 import { evolve, noBook } from '../domain/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/postings.js';
 import { BookMoney } from './book-money.js';
-import { closes, bookEvent, isOpaque, unreadableEntry, referenceOf, sentenceOf } from './book-entry.js';
+import { bookEvent, isOpaque, unreadableEntry, referenceOf, sentenceOf } from './book-entry.js';
 import type { Posting } from '../contracts/queries.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */
@@ -86,7 +86,8 @@ export class BookExport {
   private startsWith(event: CreditsEvent): boolean {
     if (this.period === null) return true;
     if (event.type === 'BookOpened') return event.data.period === this.period;
-    return closes(event) && monthAfter(event.data.period) === this.period;
+    const isOfClose = event.type === 'PeriodCarried' || event.type === 'PeriodClosed';
+    return isOfClose && monthAfter(event.data.period) === this.period;
   }
 
   private skip(event: CreditsEvent | null, stored: StoredEvent): void {

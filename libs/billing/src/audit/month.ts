@@ -40,7 +40,8 @@ export const monthOfBooks = (
   const unsigned = compensated.map(noteOf);
   const problems: MonthProblem[] = [];
   const books: MonthBook[] = [];
-  for (const { report, opened, month } of verified.toSorted(byPosition)) {
+  for (const { verifier, opened, month } of verified.toSorted(byPosition)) {
+    const report = verifier.report();
     const { workspaceId } = report;
     const finding = report.findings.find((one) => !allowsSeal(one));
     if (finding) {
@@ -172,15 +173,6 @@ const jsonText = (value: object): string => `${JSON.stringify(value, bigintAsTex
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
-interface Entry {
-  readonly date: string;
-  readonly debit: string;
-  readonly credit: string;
-  readonly minor: number;
-  readonly reference: string;
-  readonly description: string;
-}
-
 const COLUMNS = [
   'entry',
   'date',
@@ -198,16 +190,12 @@ const COLUMNS = [
  * names what it is of. The rest of each figure is one entry a book and month.
  */
 export const journalCsv = (period: string, books: readonly MonthBook[], codes: AccountCodes): string =>
-  [
-    csvRecord(COLUMNS),
-    ...books.flatMap((book) =>
-      entriesOf(period, book, codes).flatMap((entry, index) => rows(book, entry, index + 1)),
-    ),
-  ].join('');
+  [csvRecord(COLUMNS), ...books.flatMap((book) => journalRows(period, book, codes))].join('');
 
-const entriesOf = (period: string, { seal, items }: MonthBook, codes: AccountCodes): Entry[] => {
+const journalRows = (period: string, { seal, items }: MonthBook, codes: AccountCodes): string[] => {
   const { deferred, receivable, revenue, breakage, corrections, refunds } = codes;
   const [first, last] = [`${period}-01`, instant(endOfMonth(period) - 1).slice(0, 10)];
+  const { workspaceId, money } = seal;
   /** Value leaves the first account for the second one; what comes back takes the other way. */
   const sides = {
     sales: [receivable, deferred],
@@ -218,16 +206,20 @@ const entriesOf = (period: string, { seal, items }: MonthBook, codes: AccountCod
   } as const;
   const rest = (['earned', 'breakage', 'corrections'] as const).map((figure) => {
     const own = items.filter((item) => item.figure === figure);
-    const cents = own.reduce((left, item) => left - item.cents, seal.money[figure]);
+    const cents = own.reduce((left, item) => left - item.cents, money[figure]);
     return { figure, reference: period, at: last, cents, description: REST[figure] };
   });
   return [...items.map((item) => ({ ...item, description: describe(item) })), ...rest]
     .filter(({ cents }) => cents !== 0)
-    .map(({ figure, reference, at, cents, description }) => {
+    .flatMap(({ figure, reference, at, cents, description }, index) => {
       const [from, to] = sides[figure];
       const [debit, credit] = cents > 0 ? [from, to] : [to, from];
-      const date = within(first, at.slice(0, 10), last);
-      return { date, debit, credit, minor: Math.abs(cents), reference, description };
+      const entry = [`${period}/${workspaceId}/${index + 1}`, within(first, at.slice(0, 10), last)];
+      const about = [money.currency, workspaceId, reference, description];
+      return [
+        csvRecord([...entry, debit, Math.abs(cents), '', ...about]),
+        csvRecord([...entry, credit, '', Math.abs(cents), ...about]),
+      ];
     });
 };
 
@@ -257,23 +249,6 @@ const describe = ({ figure, reference, cents }: MonthItem): string => {
 /** A book may record an entry of its open month by a clock that is just before or after the month. */
 const within = (first: string, date: string, last: string): string =>
   date < first ? first : date > last ? last : date;
-
-const rows = ({ seal }: MonthBook, entry: Entry, number: number): string[] => {
-  const { workspaceId, period, money } = seal;
-  const row = (account: string, debit: number | '', credit: number | ''): string =>
-    csvRecord([
-      `${period}/${workspaceId}/${number}`,
-      entry.date,
-      account,
-      debit,
-      credit,
-      money.currency,
-      workspaceId,
-      entry.reference,
-      entry.description,
-    ]);
-  return [row(entry.debit, entry.minor, ''), row(entry.credit, '', entry.minor)];
-};
 
 const digest = (prefix: number, ...parts: readonly Uint8Array[]): Buffer =>
   Buffer.from(hash('sha256', Buffer.concat([Uint8Array.of(prefix), ...parts]), 'hex'), 'hex');

@@ -1,5 +1,4 @@
 import type { StoredEvent, Recorded } from '#event-sourcing/core/event.js';
-import { instant } from '#event-sourcing/core/clock.js';
 import { collect, type EventStore } from '#event-sourcing/store/event-store.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import type { Accounts, CreditsEvent, Totals, CreditsEventOf } from '../contracts/events.js';
@@ -8,29 +7,19 @@ import { evolve, noBook, type Credits } from '../domain/credits.state.js';
 import { balances } from '../domain/postings.js';
 import type { UsedCredits } from '../domain/value.js';
 import { BookMoney } from './book-money.js';
-import {
-  ledgerEntry,
-  opaqueEntry,
-  bookEvent,
-  isOpaque,
-  unreadableEntry,
-  closes,
-  isContradicted,
-} from './book-entry.js';
-import { endOfMonth, startOfMonth, monthBefore } from '../domain/calendar.js';
+import { ledgerEntry, opaqueEntry, bookEvent, isOpaque, unreadableEntry } from './book-entry.js';
+import { endOfMonth, monthBefore } from '../domain/calendar.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
 /**
  * The statement of one month, from its part of the stream: from the last PeriodClosed to its own. `null` when nothing
  * is recorded of it.
- * @param boundMs CLOCK_REFUSE_MS
  */
 export const statementOf = async (
   workspaceId: string,
   period: string,
   stored: AsyncIterable<StoredEvent>,
-  boundMs: number,
 ): Promise<MonthlyStatement | null> => {
   let state = noBook;
   let opening: Accounts | null = null;
@@ -38,7 +27,6 @@ export const statementOf = async (
   let closed = false;
   let chain: string | null = null;
   const entries: LedgerEntry[] = [];
-  const dates = new DateNotes(period, boundMs);
   const grants = new Map<string, MutableGrant>();
   const money = new BookMoney();
   const begin = (first: Credits): void => {
@@ -68,7 +56,6 @@ export const statementOf = async (
     closed = event.type === 'PeriodClosed';
     chain = event.metadata.chain ?? null;
     entries.push(ledgerEntry(event, balances(state.opening, state.totals)));
-    dates.see(event);
     if (closed) break;
   }
   if (opening === null) return null;
@@ -80,21 +67,10 @@ export const statementOf = async (
     totals,
     closing: balances(opening, totals),
     entries,
-    grants: [...grants.values()].map((grant) => ({
-      ...grant,
-      closing: closingOf(grant),
-    })),
+    grants: [...grants.values()].map((grant) => ({ ...grant, closing: closingOf(grant) })),
     money: closed ? money.closedMonth : money.openMonth(state),
-    notes: [...dates.sentences(), ...unreadableNotes(entries)],
     chain,
   };
-};
-
-const unreadableNotes = (entries: readonly LedgerEntry[]): string[] => {
-  const count = entries.filter(({ unreadable }) => unreadable !== undefined).length;
-  return count === 0
-    ? []
-    : [`${count} entries are shown and not counted: they cannot be read, or are set aside`];
 };
 
 const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGrant => {
@@ -154,48 +130,6 @@ const addCaptured = (grants: Map<string, MutableGrant>, used: readonly UsedCredi
 
 const closingOf = ({ opening, granted, reserved, released, expired, removed }: MutableGrant): number =>
   opening + granted + released - reserved - expired - removed;
-
-/** What a reader of a month must know when a wrong clock dated its entries, or closed a month too early. */
-export class DateNotes {
-  private misdated = 0;
-  private earlier = 0;
-  private closedEarlyAt: string | null = null;
-
-  /** @param boundMs CLOCK_REFUSE_MS */
-  constructor(
-    private readonly period: string,
-    private readonly boundMs: number,
-  ) {}
-
-  see(event: Recorded<CreditsEvent>): void {
-    const { recordedAt, metadata } = event;
-    const isMisdated = isContradicted(event, this.boundMs);
-    if (isMisdated) this.misdated += 1;
-    if (Date.parse(metadata.occurredAt) < startOfMonth(this.period)) this.earlier += 1;
-    if (closes(event) && isMisdated && recordedAt! < endOfMonth(this.period))
-      this.closedEarlyAt ??= instant(recordedAt!);
-  }
-
-  sentences(): string[] {
-    return [
-      ...(this.misdated > 0
-        ? [
-            `${this.misdated} entries have dates after the time at which the store recorded them: a clock was wrong`,
-          ]
-        : []),
-      ...(this.closedEarlyAt
-        ? [
-            `the month was closed at ${this.closedEarlyAt}, before its end: later entries are in the next open month`,
-          ]
-        : []),
-      ...(this.earlier > 0
-        ? [
-            `${this.earlier} entries are of an earlier month, which was closed too early; their dates are true`,
-          ]
-        : []),
-    ];
-  }
-}
 
 type Close = Recorded<CreditsEventOf<'PeriodClosed'>>;
 type Reads = Pick<EventStore, 'read'>;

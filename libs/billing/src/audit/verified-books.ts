@@ -1,14 +1,14 @@
 import type { OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
-import type { LedgerReport, MonthItem } from '../contracts/audit.js';
+import type { MonthItem } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import type { Money } from '../contracts/queries.js';
 import { entryValue, type UsedCredits } from '../domain/value.js';
 import { isOpaque } from './book-entry.js';
 import { BookVerifier } from './verify-book.js';
 
-export interface VerifiedMonth {
+interface VerifiedMonth {
   readonly closed: Pick<Recorded, 'id' | 'revision' | 'metadata'> & {
     readonly data: Pick<
       CreditsEventOf<'PeriodClosed'>['data'],
@@ -22,23 +22,16 @@ export interface VerifiedMonth {
 export interface VerifiedBook {
   /** Of its first event in the log: reports are in this order. */
   readonly position: bigint;
-  readonly report: LedgerReport;
-  /** Month of its opening; empty when it was not opened, or something was found before. */
-  readonly opened: string;
-  readonly month: VerifiedMonth | null;
-}
-
-interface Book {
-  readonly position: bigint;
   readonly verifier: BookVerifier;
   readonly items: MonthItem[];
+  /** Month of its opening; empty when it was not opened, or something was found before. */
   opened: string;
   month: VerifiedMonth | null;
 }
 
 /** Verifies whole books of the log, and takes one month of each as soon as its part of the stream has verified. */
 export class VerifiedBooks {
-  private readonly books = new Map<string, Book>();
+  private readonly books = new Map<string, VerifiedBook>();
 
   /**
    * @param period the month; `null`: none
@@ -75,18 +68,13 @@ export class VerifiedBooks {
   }
 
   result(): VerifiedBook[] {
-    return [...this.books.values()].map(({ position, verifier, opened, month }) => ({
-      position,
-      report: verifier.report(),
-      opened,
-      month,
-    }));
+    return [...this.books.values()];
   }
 }
 
 const monthOf = (
   { id, revision, metadata, data }: Recorded<CreditsEventOf<'PeriodClosed'>>,
-  { verifier, items }: Book,
+  { verifier, items }: VerifiedBook,
 ): VerifiedMonth | null => {
   const money = verifier.money.closedMonth;
   const { workspaceId, period, opening, totals, closing } = data;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { Query, Command } from '#platform/cqrs/message.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { CompensatedEntry, CorrectionFinding, EntryValue } from './corrections.js';
@@ -212,8 +213,6 @@ export interface MonthlyStatement {
   /** All entries of the month, including its PeriodClosed, and those that cannot be read. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
-  /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */
-  readonly notes: readonly string[];
   readonly money: Money | null;
   /** Of the last entry, which covers all before it. The seal of a closed month has it as `headHash`. */
   readonly chain: string | null;
@@ -445,7 +444,6 @@ export interface MonthManifest {
 
 export type CloseMonthResult =
   | { readonly outcome: 'not_over' }
-  | { readonly outcome: 'not_an_ed25519_key' }
   | {
       readonly outcome: 'not_right';
       readonly problems: readonly MonthProblem[];
@@ -474,8 +472,8 @@ export type CloseMonthResult =
 export class CloseMonth extends Command<CloseMonthResult> {
   constructor(
     readonly period: string,
-    /** PEM, PKCS #8. */
-    readonly privateKey: string,
+    /** Ed25519. */
+    readonly privateKey: KeyObject,
     readonly graceMs: number,
     /** How long the balance view may take to catch up with the books, in milliseconds. */
     readonly waitMs: number,

@@ -22,6 +22,16 @@ const entry = z.strictObject({
 });
 export type CorrectionEntry = z.infer<typeof entry>;
 
+/** Somebody who may sign corrections, as the setting OPERATORS names them. */
+export interface Operator {
+  readonly name: string;
+  /** Ed25519: base64 of the DER (SPKI). */
+  readonly publicKey: string;
+  /** `retired`: it proves what it signed before `retiredAt` (milliseconds; `null`: active), and signs no more. */
+  readonly state: 'active' | 'retired';
+  readonly retiredAt: number | null;
+}
+
 /** An operator, and a signature (base64, Ed25519) of each entry in its order. */
 const signed = { operator: z.string().min(1), signatures: z.array(z.string()).min(1).max(MOST_ENTRIES) };
 
@@ -69,7 +79,7 @@ export interface Correction extends Omit<
   'entries' | 'operator' | 'signatures'
 > {
   readonly status: CorrectionStatus;
-  /** Sum of the amounts without their signs: what the limit counts. */
+  /** Sum of the amounts without their signs. */
   readonly credits: number;
   readonly entries: readonly (CorrectionEntry & {
     readonly booked: boolean;
@@ -117,25 +127,15 @@ export interface ReversibleEntry {
   /** What corrections may give back (positive) or take back (negative) in all. */
   readonly reversible: number;
   readonly reversed: number;
-  /** Of a grant; `null` otherwise. */
-  readonly grant: {
-    readonly grantId: string;
-    readonly credits: number;
-    /** Neither used nor held. */
-    readonly unused: number;
-    /** By readings that have not ended. */
-    readonly held: number;
-  } | null;
+  /** The grant that it made, with what is left: `unused` is neither used nor held. `null`: none. */
+  readonly grant: (Record<'credits' | 'unused' | 'held', number> & { readonly grantId: string }) | null;
 }
 
 /** The entry with this id, the pack of this order, or the capture of this reading. `null` when the book has no such entry. */
 export class FindReversible extends Query<ReversibleEntry | null> {
   constructor(
     readonly workspaceId: string,
-    readonly entry:
-      | { readonly eventId: string }
-      | { readonly orderRef: string; readonly pack: string }
-      | { readonly readingId: string },
+    readonly entry: { eventId: string } | { orderRef: string; pack: string } | { readingId: string },
   ) {
     super();
   }

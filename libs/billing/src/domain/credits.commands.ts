@@ -2,7 +2,7 @@ import type { Rejection } from '#event-sourcing/core/decider.js';
 import type { Effective } from '../contracts/commands.js';
 import type { PackId, PlanId } from '../contracts/catalogue.js';
 import type { CreditsEventOf } from '../contracts/events.js';
-import type { KnownEntries } from './value.js';
+import type { Reversals } from './value.js';
 
 /** Every command carries its decision time, in milliseconds. */
 interface At {
@@ -69,10 +69,8 @@ export type CreditsCommand = At &
         readonly correctionId: string;
         readonly approvedBy: string;
         readonly entries: readonly EntryToBook[];
-        /** Of the entries that they reverse, and of the book. */
-        readonly known: KnownEntries;
-        /** Refuse when a correction names the same entry already. */
-        readonly once: boolean;
+        /** Of the whole book. With another number of corrections by now, it is out of date. */
+        readonly known: Reversals;
       })
     /** Records as much of what is due as one append takes. */
     | { readonly type: 'RecordDue' }

@@ -24,7 +24,7 @@ import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
 import { bytesOf, MOST_APPEND_BYTES } from './carried.js';
 import { dueBy, type DueEvents } from './due.js';
-import { movedBy, type ReversedValue, refuseReversal, withReversal, usedBy } from './value.js';
+import { movedBy, type ReversedValue, Reversals, usedBy } from './value.js';
 
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
@@ -155,25 +155,25 @@ const purchase = (command: Of<'PurchasePack'>, { events, state }: DueEvents): Cr
 
 /** All entries are booked together, or none is. Those that are in the book already are left out. */
 const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsDecision => {
-  const { correctionId, approvedBy, actor, once } = command;
+  const { correctionId, approvedBy, actor } = command;
   const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
   if (entries.length === 0) return ignore('AlreadyBooked');
   const isReversal = entries.some(({ reversesEventId }) => reversesEventId !== null);
   if (isReversal && command.known.corrections !== due.state.adjustmentIds.length)
     return reject('BookChanged', null);
-  let { known } = command;
+  const known = new Reversals(command.known);
   let { state } = due;
   const events = [...due.events];
   for (const entry of entries) {
     const { reversesEventId, amount } = entry;
     if (reversesEventId !== null) {
-      const refusal = refuseReversal(known, reversesEventId, amount, once);
+      const refusal = known.refuse(reversesEventId, amount);
       if (refusal) return refusal;
     }
-    const value = known.originals[reversesEventId ?? '']?.value;
+    const value = known.valueOf(reversesEventId);
     const event = adjustment({ ...entry, approvedBy, actor, correctionId, value }, state);
     if (event.type !== 'CreditsAdjusted') return event;
-    known = withReversal(known, event.data, usedBy(event, state));
+    known.see({ ...event, id: entry.adjustmentId }, usedBy(event, state));
     events.push(event);
     state = evolve(state, event);
   }

@@ -194,6 +194,12 @@ const granted = (
   { plan, expiresAt }: CreditsEventOf<'PlanGranted'>['data'],
 ): Subscription => ({ ...current, plan, nextGrantAt: expiresAt });
 
+/** The id of the grant that an event makes; `null`: it makes none. */
+export const grantedBy = ({ type, data }: CreditsEvent): string | null => {
+  if (type === 'PlanGranted' || type === 'PackPurchased') return data.grantId;
+  return type === 'CreditsAdjusted' && data.amount > 0 ? `adjustment:${data.adjustmentId}` : null;
+};
+
 const newGrant = (
   { grantId, credits, priceCents }: Pick<Grant, 'grantId' | 'credits' | 'priceCents'>,
   kind: Grant['kind'],

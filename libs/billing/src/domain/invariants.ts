@@ -12,7 +12,7 @@ import {
 import type { BucketMap } from './bucket-map.js';
 import { noItems, sameItems } from './carried.js';
 import { itemsOf, settledToCarry } from './due.js';
-import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
+import { evolve, grantedBy, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
 import { balances, postings } from './postings.js';
 
 type RecordedAs = Pick<EventMetadata, 'occurredAt'>;
@@ -122,12 +122,6 @@ const checkClosing = (
     if (canonicalJson(data[field as keyof typeof data]) !== canonicalJson(expected))
       report(`the closed month's ${field} differs from the book`);
   }
-};
-
-/** The id of the grant that an event makes; `null`: it makes none. */
-const grantedBy = ({ type, data }: CreditsEvent): string | null => {
-  if (type === 'PlanGranted' || type === 'PackPurchased') return data.grantId;
-  return type === 'CreditsAdjusted' && data.amount > 0 ? `adjustment:${data.adjustmentId}` : null;
 };
 
 /** A grant ends at the end that it was given. One without an end, such as a pack, does not. */

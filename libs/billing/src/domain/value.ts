@@ -2,7 +2,7 @@ import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import { assertNever, reject } from '#event-sourcing/core/decider.js';
 import type { EntryValue } from '../contracts/corrections.js';
 import type { CreditsEvent, CreditsEventOf, Grant } from '../contracts/events.js';
-import { holdOf, type Credits } from './credits.state.js';
+import { grantedBy, holdOf, type Credits } from './credits.state.js';
 
 /** What the value of credits counts as that leave a grant for good: by a reading, by expiry, or by a correction. */
 export type Use = EntryValue['as'];
@@ -104,9 +104,6 @@ const leaving = ({ type, data }: CreditsEvent, before: Credits): Leaving[] => {
 
 type Adjusted = CreditsEventOf<'CreditsAdjusted'>['data'];
 type Counts = NonNullable<Adjusted['counts']>;
-/** What a correction says of the value that it moves. */
-export type MovedValue = Pick<Adjusted, 'restores' | 'counts'>;
-
 /**
  * What an entry and its corrections did with value. A correction that takes credits and counts as the entry does shares
  * this value: what comes back by naming one of them does not come back by naming the other.
@@ -149,7 +146,7 @@ const valueHeld = (
 export const movedBy = (
   of: ReversedValue | undefined,
   { amount, allocations }: Pick<Adjusted, 'amount' | 'allocations'>,
-): MovedValue => {
+): Pick<Adjusted, 'restores' | 'counts'> => {
   if (!of) return {};
   const counts = of.counts && { counts: of.counts };
   if (amount < 0)
@@ -172,7 +169,7 @@ const sharesValue = (
  * The value of an entry after a correction that names it.
  * @param used what the correction took from grants
  */
-export const corrected = (
+const corrected = (
   of: ReversedValue,
   data: Pick<Adjusted, 'amount' | 'counts'>,
   used: readonly UsedCredits[],
@@ -193,66 +190,86 @@ const plus = (took: ReversedValue['took'], used: readonly UsedCredits[]): Revers
   cents: took.cents + used.reduce((sum, { cents }) => sum + cents, 0),
 });
 
-/** An entry that corrections name, as its book records it. */
-export interface Original {
-  /** Credits that corrections may give back in all; negative: that they may take back. 0: nothing to reverse. */
-  readonly reversible: number;
-  readonly reversed: number;
-  readonly grantId: string | null;
-  /** Only a command that books needs it. */
-  readonly value?: ReversedValue;
-}
+type Known = CreditsEvent & { readonly id: string };
 
-/** What a book records of the entries that a correction names. */
-export interface KnownEntries {
-  /** Corrections in the book when it was read. With another number by now, the rest is out of date. */
-  readonly corrections: number;
-  readonly originals: Readonly<Record<string, Original>>;
-}
-
-export const nothingKnown: KnownEntries = { corrections: 0, originals: {} };
-
-/** Adds an event of the book, in order, to what is known of the entries with these ids, but for their value. */
-export const learn = (
-  known: KnownEntries,
-  event: CreditsEvent & { readonly id: string },
-  ids: ReadonlySet<string>,
-): KnownEntries => {
-  const isCorrection = event.type === 'CreditsAdjusted';
-  const corrections = known.corrections + (isCorrection ? 1 : 0);
-  const { originals } = isCorrection ? withReversal(known, event.data, []) : known;
-  if (!ids.has(event.id) || originals[event.id]) return { corrections, originals };
-  const { reversible, grantId } = originalOf(event);
-  return { corrections, originals: { ...originals, [event.id]: { reversible, reversed: 0, grantId } } };
-};
-
-/** Follows the value that the entries of a whole book move, and checks what their reversals say of it. */
+/**
+ * Follows what the entries of a whole book allow corrections to reverse, and the value that they move. It checks what
+ * reversals say of that value.
+ */
 export class Reversals {
-  private readonly values = new Map<string, ReversedValue>();
+  /** Corrections so far. */
+  corrections: number;
+  private readonly values: Map<string, ReversedValue>;
   /** Of corrections that share the value of another entry. */
-  private readonly holders = new Map<string, string>();
+  private readonly holders: Map<string, string>;
   /** They are many. One that a correction names is kept among the others. */
-  private readonly captures = new Map<string, readonly UsedCredits[]>();
+  private readonly captures: Map<string, readonly UsedCredits[]>;
+  /** Credits by entry: what it allows to reverse, and what corrections have reversed. */
+  private readonly allowed: Map<string, number>;
+  private readonly reversed: Map<string, number>;
+
+  /** @param from goes on from there, which stays as it is */
+  constructor(from?: Reversals) {
+    this.corrections = from?.corrections ?? 0;
+    this.values = new Map(from?.values);
+    this.holders = new Map(from?.holders);
+    this.captures = new Map(from?.captures);
+    this.allowed = new Map(from?.allowed);
+    this.reversed = new Map(from?.reversed);
+  }
 
   /** @param used what the event took from grants @returns whether what it says of value follows from the book */
-  see(event: CreditsEvent & { readonly id: string }, used: readonly UsedCredits[]): boolean {
+  see(event: Known, used: readonly UsedCredits[]): boolean {
     const { id, type, data } = event;
+    if (type === 'CreditsCaptured') {
+      this.captures.set(id, used);
+      return true;
+    }
+    const { reversible, counts } = originalOf(event);
+    // A store takes an id twice: the first entry with it counts.
+    if (reversible !== 0 && !this.allowed.has(id)) this.allowed.set(id, reversible);
+    const own = valueHeld(id, counts, grantedBy(event), used);
     if (type === 'CreditsAdjusted') {
-      const of = this.find(data.reversesEventId);
+      const { reversesEventId, restores, counts: said } = data;
+      const of = this.valueOf(reversesEventId);
+      const { reversed } = this.of(reversesEventId ?? '');
+      this.corrections += 1;
+      if (reversesEventId !== null) this.reversed.set(reversesEventId, reversed + data.amount);
       if (of) this.values.set(of.holder, corrected(of, data, used));
       if (sharesValue(of, data)) this.holders.set(id, of!.holder);
-      else this.values.set(id, valueOf(event, used));
-      const { restores, counts } = data;
-      return canonicalJson({ restores, counts }) === canonicalJson(movedBy(of, data));
+      else this.values.set(id, own);
+      return canonicalJson({ restores, counts: said }) === canonicalJson(movedBy(of, data));
     }
-    if (type === 'CreditsCaptured') this.captures.set(id, used);
-    else if (used.length > 0 || type === 'PlanGranted' || type === 'PackPurchased')
-      this.values.set(id, valueOf(event, used));
+    if (reversible !== 0) this.values.set(id, own);
     return true;
   }
 
+  /**
+   * Signed credits of an entry: what corrections may give back (negative: take back) in all, 0 when there is nothing; and
+   * what they did.
+   */
+  of(eventId: string): { readonly reversible: number; readonly reversed: number } {
+    const captured = this.captures.get(eventId)?.reduce((sum, { credits }) => sum + credits, 0);
+    return {
+      reversible: captured ?? this.allowed.get(eventId) ?? 0,
+      reversed: this.reversed.get(eventId) ?? 0,
+    };
+  }
+
+  /**
+   * Why a correction cannot reverse an entry by this amount; `null` when it can. All corrections of an entry together
+   * give or take at most what the entry moved, so a full reversal happens once.
+   */
+  refuse(eventId: string, amount: number) {
+    const { reversible, reversed } = this.of(eventId);
+    if (reversible === 0) return reject('NothingToReverse', { eventId });
+    const after = reversed + amount;
+    const isWithin = reversible > 0 ? after >= 0 && after <= reversible : after <= 0 && after >= reversible;
+    return isWithin ? null : reject('ReversalExceeded', { eventId, original: reversible, reversed });
+  }
+
   /** The value of an entry as of the last event. */
-  find(eventId: string | null): ReversedValue | undefined {
+  valueOf(eventId: string | null): ReversedValue | undefined {
     if (eventId === null) return undefined;
     const used = this.captures.get(eventId);
     return (
@@ -262,44 +279,30 @@ export class Reversals {
   }
 }
 
-/** The value of an entry that no correction names yet. @param used what it took from grants */
-const valueOf = (
-  event: CreditsEvent & { readonly id: string },
-  used: readonly UsedCredits[],
-): ReversedValue => {
-  const { counts, grantId } = originalOf(event);
-  return valueHeld(event.id, counts, grantId, used);
-};
+interface Original {
+  /** Credits that corrections may give back in all; negative: that they may take back. 0: nothing to reverse. */
+  readonly reversible: number;
+  readonly counts: Counts | null;
+}
 
 /** What corrections of an entry may do, and what their value counts as. */
-const originalOf = ({
-  id,
-  type,
-  data,
-}: CreditsEvent & { readonly id: string }): Pick<Original, 'reversible' | 'grantId'> &
-  Pick<ReversedValue, 'counts'> => {
+const originalOf = ({ id, type, data }: Known): Original => {
   switch (type) {
     case 'PlanGranted':
-    case 'PackPurchased': {
-      const { credits, grantId } = data;
-      return { reversible: -credits, grantId, counts: { as: 'refunds', of: grantId } };
-    }
+    case 'PackPurchased':
+      return { reversible: -data.credits, counts: { as: 'refunds', of: data.grantId } };
     case 'CreditsCaptured':
-      return { reversible: data.amount, grantId: null, counts: { as: 'earned', of: id } };
+      return { reversible: data.amount, counts: { as: 'earned', of: id } };
     case 'GrantExpired':
-      return { reversible: data.amount, grantId: null, counts: { as: 'breakage', of: id } };
-    case 'CreditsReleased':
-      return {
-        reversible: expiredOf(data.allocations),
-        grantId: null,
-        counts: { as: 'breakage', of: id },
-      };
+      return { reversible: data.amount, counts: { as: 'breakage', of: id } };
+    case 'CreditsReleased': {
+      // Released credits are back already, except those that expired.
+      const expired = data.allocations.filter(({ to }) => to === 'expired');
+      const reversible = expired.reduce((sum, { amount }) => sum + amount, 0);
+      return { reversible, counts: { as: 'breakage', of: id } };
+    }
     case 'CreditsAdjusted':
-      return {
-        reversible: -data.amount,
-        grantId: data.amount > 0 ? `adjustment:${data.adjustmentId}` : null,
-        counts: data.counts ?? null,
-      };
+      return { reversible: -data.amount, counts: data.counts ?? null };
     case 'BookOpened':
     case 'SubscriptionStarted':
     case 'SubscriptionChanged':
@@ -307,44 +310,8 @@ const originalOf = ({
     case 'CreditsReserved':
     case 'PeriodCarried':
     case 'PeriodClosed':
-      return { reversible: 0, grantId: null, counts: null };
+      return { reversible: 0, counts: null };
     default:
       return assertNever(type);
   }
-};
-
-/** Released credits are back already, except those that expired. */
-const expiredOf = (allocations: readonly { readonly to: string; readonly amount: number }[]): number =>
-  allocations.reduce((sum, { to, amount }) => (to === 'expired' ? sum + amount : sum), 0);
-
-/**
- * Why a correction cannot reverse an entry by this amount; `null` when it can. All corrections of an entry together
- * give or take at most what the entry moved, so a full reversal happens once.
- * @param once refuses when any correction names the entry already
- */
-export const refuseReversal = (known: KnownEntries, eventId: string, amount: number, once: boolean) => {
-  const original = known.originals[eventId];
-  if (!original || original.reversible === 0) return reject('NothingToReverse', { eventId });
-  const { reversible, reversed } = original;
-  const after = reversed + amount;
-  const isWithin = reversible > 0 ? after >= 0 && after <= reversible : after <= 0 && after >= reversible;
-  if (isWithin && !(once && reversed !== 0)) return null;
-  return reject('ReversalExceeded', { eventId, original: reversible, reversed });
-};
-
-/** What is known after a correction, which may name an entry. @param used what it took from grants */
-export const withReversal = (
-  known: KnownEntries,
-  data: CreditsEventOf<'CreditsAdjusted'>['data'],
-  used: readonly UsedCredits[],
-): KnownEntries => {
-  const original = known.originals[data.reversesEventId ?? ''];
-  if (!original) return known;
-  const value = original.value && corrected(original.value, data, used);
-  const originals = Object.entries(known.originals).map(([id, one]) => {
-    const reversed = id === data.reversesEventId ? one.reversed + data.amount : one.reversed;
-    const isHeld = value !== undefined && one.value?.holder === value.holder;
-    return [id, { ...one, reversed, ...(isHeld && { value }) }] as const;
-  });
-  return { ...known, originals: Object.fromEntries(originals) };
 };

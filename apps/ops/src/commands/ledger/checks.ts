@@ -12,7 +12,7 @@ import { OpsError, print, tableOf, withProgress } from '../../output.js';
 import { withWorkspace } from '../../session.js';
 import { describeCompensated } from '../corrections.js';
 import { wholeFrom } from '../options.js';
-import { chosenWorkspace, modeOption, passedOver, type Chosen } from './shared.js';
+import { chosenWorkspace, modeOption, passedOver, type Chosen } from './reports.js';
 
 export const addVerify = (ledger: Command): void => {
   ledger

@@ -1,18 +1,20 @@
 import type { Command } from 'commander';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { CloseMonth, type CloseMonthResult } from '#billing/contracts/index.js';
-import { handoverOf, readSealKey } from '#billing/offline.js';
+import { handoverOf } from '#billing/offline.js';
 import { writeNewFiles } from '../../new-file.js';
 import { OpsError, print, tableOf, withProgress } from '../../output.js';
 import { withSession } from '../../session.js';
+import { readPrivateKey } from '../corrections.js';
 import { wholeNumber } from '../options.js';
-import { accountTable, moneyTable } from './reports.js';
-import { parsePeriod, passedOver } from './shared.js';
+import { accountTable, moneyTable, parsePeriod, passedOver } from './reports.js';
+
+const KEYGEN = 'ops ledger keygen';
 
 export const addKeygen = (ledger: Command): void => {
   ledger
@@ -22,7 +24,7 @@ export const addKeygen = (ledger: Command): void => {
     .option('--previous <file>', 'the private key that this one replaces: it signs seal-handover.json')
     .addHelpText('after', '\nExample:\n  ops ledger keygen --out ~/seals-2027')
     .action(async ({ out, previous }: { out: string; previous?: string }, command: Command) => {
-      const oldKey = previous === undefined ? null : readKey(previous);
+      const oldKey = previous === undefined ? null : readPrivateKey(previous, KEYGEN);
       const pair = generateKeyPairSync('ed25519', {
         privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
         publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -43,16 +45,6 @@ export const addKeygen = (ledger: Command): void => {
     });
 };
 
-/** @throws OpsError unless the file has an Ed25519 private key */
-const readKey = (path: string): KeyObject => {
-  const key = readSealKey(textOf(path));
-  if (!key) throw noKey(path);
-  return key;
-};
-
-const noKey = (path: string): OpsError =>
-  new OpsError(`${path} contains no Ed25519 private key: ops ledger keygen creates one.`);
-
 /** Runs work on a file. @throws OpsError that names the file */
 const onFile = <T>(path: string, work: () => T): T => {
   try {
@@ -63,8 +55,6 @@ const onFile = <T>(path: string, work: () => T): T => {
     throw new OpsError(code === 'ENOENT' ? `There is no ${path}.` : `${path} cannot be used: ${message}`);
   }
 };
-
-const textOf = (path: string): string => onFile(path, () => readFileSync(path, 'utf8'));
 
 /** As in `ledger reconcile`. */
 const GRACE_MS = 60_000;
@@ -101,7 +91,7 @@ Example:
   ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
     )
     .action(async ({ period, key, out, wait, replace = false }: MonthOptions, command: Command) => {
-      const privateKey = textOf(key);
+      const privateKey = readPrivateKey(key, KEYGEN);
       const result = await withSession(({ commands, by, config: { LEDGER_ACCOUNTS } }) =>
         withProgress('month', (progress) =>
           commands.execute(
@@ -111,7 +101,6 @@ Example:
       );
       if (result.outcome === 'not_over')
         throw new OpsError(`The month ${period} is not over. Nothing was closed.`);
-      if (result.outcome === 'not_an_ed25519_key') throw noKey(key);
       if (result.outcome === 'not_right') {
         const { problems, differences, view } = result;
         const found = { ok: false, period, problems, differences, view };

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -19,8 +19,9 @@ import {
   type Money,
   type MonthlyStatement,
   type ReadingExplanation,
+  type UnreadableEntry,
 } from '#billing/contracts/index.js';
-import type { Mode } from '#event-sourcing/core/request-context.js';
+import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { printableLines } from '#platform/text/printable.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';
@@ -29,7 +30,38 @@ import { writeNewFile } from '../../new-file.js';
 import { OpsError, print, table, tableOf, withProgress } from '../../output.js';
 import { withSession, withWorkspace } from '../../session.js';
 import { parseInstant } from '../options.js';
-import { modeOption, noRecords, parsePeriod, passedOver } from './shared.js';
+
+export interface Chosen {
+  readonly workspace?: string;
+  readonly all?: true;
+}
+
+/** The workspace, or `null` for all. @throws OpsError unless exactly one of the two was chosen */
+export const chosenWorkspace = ({ workspace, all }: Chosen): string | null => {
+  if ((workspace === undefined) === (all === undefined))
+    throw new OpsError('Choose either --workspace <id> or --all.');
+  return workspace ?? null;
+};
+
+/** A calendar month in UTC, `yyyy-mm`. */
+export const parsePeriod = (text: string): string => {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('must be a month such as 2026-04');
+};
+
+/** Whose books a command reads: the live ones, unless it says otherwise. */
+export const modeOption = (): Option =>
+  new Option('--mode <mode>', 'live, or test: the books of test readings, which have no money value')
+    .choices([...MODES])
+    .default('live');
+
+/** @returns the refusal of a month of which a book has nothing */
+const noRecords = (workspace: string, period: string): OpsError =>
+  new OpsError(`There are no records of ${workspace} in ${period}.`);
+
+/** What a report says of an event that it passes over by an operator's decision. */
+export const passedOver = ({ stream, revision, type, setAside }: UnreadableEntry): string =>
+  `Set aside: ${stream}@${revision} (${type}), by ${setAside?.by}: ${setAside?.reason}`;
 
 export const addBalance = (ledger: Command): void => {
   ledger
@@ -135,7 +167,7 @@ export const addStatement = (ledger: Command): void => {
 };
 
 const describeStatement = ({ workspaceId, period, closed, ...statement }: MonthlyStatement) => {
-  const { opening, totals, closing, entries, grants, money, notes } = statement;
+  const { opening, totals, closing, entries, grants, money } = statement;
   return [
     `${workspaceId}, ${period} (${closed ? 'closed' : 'open'})`,
     '',
@@ -156,7 +188,6 @@ const describeStatement = ({ workspaceId, period, closed, ...statement }: Monthl
       removed: 'removed',
       closing: 'closing',
     }),
-    ...notes.map((note) => `Note: ${note}.`),
   ];
 };
 
