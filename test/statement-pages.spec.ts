@@ -13,7 +13,7 @@ const UNBROKEN = 'W'.repeat(120);
 
 it('References, names and reasons that no line can break stay in their cells on a statement', async () => {
   const { store } = await eventfulBook();
-  const april = (await statementOf(WS, '2026-04', store.read(STREAM), 10_000))!;
+  const april = (await statementOf(WS, '2026-04', store.read(STREAM)))!;
   const statement = {
     ...april,
     entries: april.entries.map((one) => ({ ...one, reference: UNBROKEN, reason: UNBROKEN })),

@@ -5,7 +5,6 @@ import { balanceProjection } from './projections.js';
 import { adjustment } from '../test/adjustment.js';
 import { openedBook, type TestBook } from '../test/book.js';
 import { storedInParts } from '../test/in-parts.js';
-import { PLANS } from './contracts/catalogue.js';
 
 const [balances] = balanceProjection.views;
 let revision = 0n;
@@ -72,24 +71,6 @@ describe('when a book is due', () => {
         '2026-06-20 GrantExpired PlanGranted',
         '2026-07-01 PeriodClosed',
       ]);
-    });
-
-    it('keeps the expiry of a gift that comes before the one of the month', async () => {
-      const book = await openedBook();
-      const gift = { adjustmentId: 'a1', amount: 7, reason: 'sorry', approvedBy: 'ada' };
-      await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
-      await book.do('2026-04-12T12:00:00Z', { ...subscribe, plan: 'studio' });
-      expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
-    });
-
-    it('grants again on its day when a cancellation is withdrawn', async () => {
-      const book = await openedBook();
-      await book.do('2026-04-10T12:00:01Z', { ...subscribe, plan: 'studio' });
-      const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: PLANS.studio.creditsPerMonth };
-      await book.do('2026-04-11T12:00:00Z', { type: 'ReserveCredits', ...hold });
-      await book.do('2026-04-15T12:00:00Z', { type: 'CancelSubscription' });
-      await book.do('2026-05-02T12:00:00Z', { ...subscribe, plan: 'studio' });
-      expect(await nudge(book, '2026-06-02')).toEqual(['2026-05-10 PlanGranted', '2026-06-01 PeriodClosed']);
     });
 
     it('does not wait for the expiry of a grant that was used up', async () => {

@@ -2,16 +2,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { CreditBooks } from '#billing/application/credit-books.js';
 import { HoldFence } from '#billing/application/holds.js';
 import { IdleBooks } from '#billing/application/record-due.js';
 import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
-import { GetBalance, PurchasePack, SubscribeToPlan, VerifyLedger } from '#billing/contracts/index.js';
+import {
+  ExplainReading,
+  ExportLedger,
+  GetBalance,
+  GetCredits,
+  GetLedger,
+  GetMonthlyStatement,
+  PurchasePack,
+  ReconcileLedger,
+  SubscribeToPlan,
+  VerifyLedger,
+} from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
-import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
 import { GetOpenHolds } from '#readings/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
-import { adjustment } from './adjustment.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
@@ -36,8 +45,10 @@ beforeEach(async () => {
   await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
 });
 
-const rows = async (table: string) =>
-  (await pool.query<Record<string, unknown>>(`select * from billing.${table} order by 1, 2`)).rows;
+const rows = async (table: string, mode: Mode = 'live') => {
+  const text = `select * from billing.${table} where mode = $1 order by 1, 2, 3`;
+  return (await pool.query<Record<string, unknown>>(text, [mode])).rows;
+};
 const completed = (reservationId: string) => ({
   workspaceId: WS,
   livemode: true,
@@ -47,26 +58,6 @@ const completed = (reservationId: string) => ({
 });
 
 describe('the balance view', () => {
-  it('is what the stream folds to', async () => {
-    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
-    await worker.reserve('r1');
-    await worker.reserve('r2');
-    await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
-    await worker.publish('reading-2', 'ReadingFailed', {
-      workspaceId: WS,
-      livemode: true,
-      reservationId: 'r2',
-      code: 'timed_out',
-      attempts: 5,
-    });
-    await worker.catchUp();
-    const [row] = await rows('balance');
-    const folded = await worker.app.get(QueryBus).execute(new GetBalance(WS));
-    expect(folded).toMatchObject({ available: 580, consumed: 20, granted: 600 });
-    const numbers = Object.fromEntries(Object.keys(folded!).map((name) => [name, Number(row![name])]));
-    expect(numbers).toEqual(folded);
-  });
-
   it('and the holds stay the same when every batch arrives twice', async () => {
     await worker.reserve('r1');
     await worker.reserve('r2');
@@ -259,16 +250,6 @@ describe('the scheduled reconciliation', () => {
     ]);
   });
 
-  it('alerts when a book has an entry that nobody signed', async () => {
-    const books = worker.app.get(CreditBooks);
-    const entry = adjustment({ adjustmentId: 'forged', amount: 5, reference: 'INC-1' });
-    await books.execute(WS, (now) => ({ ...entry, now }), 'forged', BY);
-    await worker.catchUp();
-    await round();
-    expect(await last()).toMatchObject([{ differences: '1' }]);
-    expect(worker.alerts).toMatchObject([{ alert: 'ledger_difference', kind: 'correction' }]);
-  });
-
   it('is done by one of all workers, once in each interval, whatever their own clocks say', async () => {
     const started = async () => (await last())[0].started_at.getTime() as number;
     await Promise.all([round(), round(), round()]);
@@ -301,55 +282,82 @@ describe('the scheduled reconciliation', () => {
   });
 });
 
-/*
- * Two workers do the same work at the same moment, as after a lease that changed hands. Their events have the same ids,
- * and the store drops the second append while it writes the first one.
- */
-describe('of two workers at once', () => {
-  let store: DroppingEventStore;
-  let workers: readonly (typeof worker)[];
-  beforeEach(async () => {
-    store = new DroppingEventStore();
-    const first = await startWorker(pool, store);
-    await first.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
-    await first.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
-    await first.reserve('r1');
-    await first.catchUp();
-    workers = [first, await startWorker(pool, store)];
-  });
+const requested = (reservationId: string) => ({
+  workspaceId: WS,
+  livemode: false,
+  reservationId,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  asOf: '2026-04-10',
+  sealedInput: '',
+  cost: 20,
+});
+const ended = { workspaceId: WS, livemode: false, attempt: 1, sealedResult: 'sealed' };
 
-  const typesSince = (start: number) => store.log.slice(start).map(({ type }) => type);
+/** Four test readings: one completes, one fails, one is abandoned, one stays open. */
+const testTraffic = async (): Promise<void> => {
+  for (const id of ['t1', 't2', 't3', 't4']) await worker.reserve(id, false);
+  for (const id of ['t1', 't2', 't4'])
+    await worker.publish(`reading-reading-of-${id}`, 'ReadingRequested', requested(id));
+  await worker.publish('reading-reading-of-t1', 'ReadingCompleted', { ...ended, reservationId: 't1' });
+  const failed = { workspaceId: WS, livemode: false, code: 'timed_out', attempts: 5, reservationId: 't2' };
+  await worker.publish('reading-reading-of-t2', 'ReadingFailed', failed);
+  const abandoned = { workspaceId: WS, livemode: false, reservationId: 't3', reason: 'late' };
+  await worker.publish('reading-reading-of-t3', 'ReadingAbandoned', abandoned);
+  await worker.catchUp(2);
+};
 
-  it('a reading is settled once', async () => {
-    await workers[0]!.publish('reading-1', 'ReadingCompleted', completed('r1'));
-    const before = store.log.length;
-    await Promise.all(
-      workers.map(async ({ work }) => {
-        for (const consumer of work.consumers)
-          await consumer.dispatch?.(
-            store.log.filter(({ stream }) =>
-              consumer.categories.some((name) => stream.startsWith(`${name}-`)),
-            ),
-          );
-      }),
-    );
-    expect(typesSince(before)).toEqual(['CreditsCaptured']);
-    expect(store.dropped).toBeGreaterThan(0);
-  });
+/** Everything that a live query, view, metric, check or report shows. */
+const liveSide = async () => {
+  const queries = worker.app.get(QueryBus);
+  const exported: string[] = [];
+  const { text } = await queries.execute(new ExportLedger(WS, 'jsonl', null));
+  for await (const chunk of text) exported.push(chunk);
+  await worker.app.get(ScheduledReconciliation).round(never);
+  const { rows: figures } = await pool.query(
+    'select books, captures, completed, differences, pending from billing.reconciliation',
+  );
+  return {
+    stream: worker.store.log
+      .filter(({ stream }) => stream.startsWith('credits-'))
+      .map(({ position: _, ...event }) => event),
+    balances: await rows('balance', 'live'),
+    holds: await rows('hold', 'live'),
+    figures,
+    exported,
+    balance: await queries.execute(new GetBalance(WS)),
+    credits: await queries.execute(new GetCredits(WS, true)),
+    ledger: await queries.execute(new GetLedger(WS)),
+    statement: await queries.execute(new GetMonthlyStatement(WS, '2026-04')),
+    verified: await queries.execute(new VerifyLedger(null)),
+    reconciled: await queries.execute(new ReconcileLedger(null, 0)),
+    alerts: worker.alerts,
+    warnings: worker.warnings,
+  };
+};
 
-  it('a month closes once, and grants expire once', async () => {
-    const nudge = async (at: string) => {
-      const before = store.log.length;
-      for (const { clock } of workers) clock.time = Date.parse(at);
-      await Promise.all(workers.map(({ app }) => app.get(IdleBooks).nudge(never)));
-      await workers[0]!.catchUp();
-      return typesSince(before);
-    };
-    // Each worker finds the book by a query of its own, which may take longer than an append.
-    store.awaitsDrop = true;
-    expect(await nudge('2026-05-01T00:00:00.000Z')).toEqual(['PeriodClosed']);
-    expect(await nudge('2026-05-10T00:00:00.000Z')).toEqual(['GrantExpired', 'PlanGranted']);
-    expect(store.dropped).toBeGreaterThan(0);
+describe('test traffic', () => {
+  it('is seen by no live query, view, metric, check, report or export', async () => {
+    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
+    await worker.reserve('r1');
+    await worker.catchUp();
+    await worker.app.get(IdleBooks).nudge(never);
+    const before = await liveSide();
+    await testTraffic();
+    await worker.app.get(IdleBooks).nudge(never);
+    expect(await liveSide()).toEqual(before);
+    expect(before.alerts).toEqual([]);
+    expect(await rows('balance', 'test')).toMatchObject([
+      { workspace_id: WS, available: '9960', held: '20', consumed: '20', adjusted: '10000' },
+    ]);
+    expect(await rows('hold', 'test')).toMatchObject([
+      { reservation_id: 't4', amount: '20', confirmed: false },
+    ]);
+    // A reservation that no reading has named yet is looked for in both books.
+    await worker.reserve('t5', false);
+    const explained = await worker.app.get(QueryBus).execute(new ExplainReading('reading-of-t5', WS));
+    expect(explained).toMatchObject({ outcome: 'open', credits: [{ cause: null }] });
   });
 });
 

@@ -18,20 +18,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const verifyFile = (text: string) => runVerifier(folder, text);
 
-describe('an export as JSON lines', () => {
-  it('verifies from the file alone, with the balances of the book', async () => {
-    const { status, stderr, result } = verifyFile(await exportOf(book.events));
-    expect([status, stderr]).toEqual([0, '']);
-    expect(result).toMatchObject({
-      ok: true,
-      events: book.events.length,
-      headHash: book.events.at(-1)!.metadata.chain,
-      balances: { 'issued:plan': -800, 'issued:pack': -50, adjusted: -2, held: 20, consumed: 20 },
-      findings: [],
-    });
-  });
-});
-
 describe('an export as CSV', () => {
   it('opens cleanly: every record has every column, one per posting', async () => {
     const [head, ...records] = parsedCsv(await exportOf(book.events, 'csv'));

@@ -7,7 +7,7 @@ import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES } from './carried.js';
 import { credits } from './credits.decider.js';
 import { noBook, type Credits } from './credits.state.js';
-import { dueBy, isDue, stateAt } from './due.js';
+import { dueBy, isDue } from './due.js';
 import { violations } from '../../test/violations.js';
 
 const GIFTS = 5_000;
@@ -58,13 +58,6 @@ describe('a book with thousands of gifts', () => {
       adjustmentIds: [],
       carried: { parts: events.length - 1 },
     });
-  });
-
-  it('is the same after its close, folded from the beginning or from the parts', () => {
-    const whole = fold(credits, book, events);
-    const { grants, adjustmentIds, period } = stateAt(book, at(END));
-    expect(whole).toMatchObject({ grants, adjustmentIds, period, carried: null });
-    expect(fold(credits, noBook, JSON.parse(JSON.stringify(events)) as CreditsEvent[])).toEqual(whole);
   });
 
   it('records what is due before any other command', () => {

@@ -51,24 +51,6 @@ describe('closing a month', () => {
     });
   });
 
-  it('carries open grants and holds on', () => {
-    const [april] = closings(
-      due([packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20])], '2026-05-01'),
-    );
-    expect(april!.data.openHolds).toEqual([reserved('r1', ['pack:o1:flex', 20]).data]);
-    expect(april!.data.openGrants).toEqual([
-      {
-        grantId: 'pack:o1:flex',
-        kind: 'pack',
-        credits: 50,
-        remaining: 30,
-        held: 20,
-        expiresAt: null,
-        priceCents: 2_900,
-      },
-    ]);
-  });
-
   it('books expiries at its end in the month that ends, and grants the new month after it', () => {
     const history = [subscribed('studio', '2026-04-01'), planGranted('studio', '2026-04-01', '2026-05-01')];
     const events = due(history, '2026-05-01');

@@ -54,12 +54,6 @@ describe('a test book', () => {
       .then(released('r1', [FIRST, 20, 'available']));
   });
 
-  it('is not filled again on the same day', () => {
-    book(opened, reserved('r1', [FIRST, 20]), captured('r1'))
-      .when(reserve('r2'))
-      .then(reserved('r2', [FIRST, 20]));
-  });
-
   it('is filled up by the first reservation of the next UTC day, and not before midnight', () => {
     const used = [opened, reserved('r1', [FIRST, 20]), captured('r1'), reserved('r2', [FIRST, 20])];
     const midnight = `${TOMORROW}T00:00:00.000Z`;
@@ -93,12 +87,6 @@ describe('a test book', () => {
     given(testCredits, [bookOpened('2026-05'), ...used, filled(20, TODAY, 2)])
       .when(reserve('r2', 20, '2026-05-30T12:00:00.000Z'))
       .thenTypes('CreditsAdjusted', 'CreditsReserved');
-  });
-
-  it('closes its months as a live book does, before it is filled', () => {
-    book(opened)
-      .when(reserve('r1', 20, '2026-06-02T12:00:00.000Z'))
-      .thenTypes('PeriodClosed', 'PeriodClosed', 'CreditsAdjusted', 'CreditsReserved');
   });
 
   it('refuses more than it has, and records no fill then', () => {

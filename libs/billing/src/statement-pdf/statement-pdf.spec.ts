@@ -12,7 +12,7 @@ let book: TestBook;
 let april: MonthlyStatement;
 beforeAll(async () => {
   book = await eventfulBook();
-  april = (await statementOf(WS, '2026-04', book.store.read(STREAM), 10_000))!;
+  april = (await statementOf(WS, '2026-04', book.store.read(STREAM)))!;
 });
 
 describe('a statement for its customer', () => {
@@ -46,7 +46,7 @@ describe('a statement for its customer', () => {
   });
 
   it('is PDF/UA in the language asked for, whatever letters the name has; nothing when nothing is recorded', async () => {
-    const handler = new TypesetCustomerStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
+    const handler = new TypesetCustomerStatementHandler(book.store);
     const asked = (month: string, language: 'fr' | 'en') =>
       handler.execute(new TypesetCustomerStatement(WS, month, { ...print, language }));
     const [french, again, english] = await Promise.all([
