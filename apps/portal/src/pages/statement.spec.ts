@@ -13,8 +13,8 @@ it.each([true, false])(
     const visit = visitTo({
       params: { period: '2026-11' },
       query: () => ({
-        ...{ opening: AMOUNTS, closing: AMOUNTS, closed: false, hasEarlier: false },
-        entries: [
+        ...{ opening: AMOUNTS, closing: AMOUNTS, closed: false, count: 1 },
+        newest: async () => [
           {
             ...{ type: 'CreditsCaptured', occurredAt: '2026-11-04T05:06:07.000Z', postings: [] },
             ...{ availableAfter: 0, readingId: READING },
@@ -67,7 +67,7 @@ it.each([
     params: { period: '2026-11' },
     query: (name) => {
       queried.push(name);
-      return { opening: AMOUNTS, closing: AMOUNTS, closed: false, hasEarlier: false, entries: [] };
+      return { opening: AMOUNTS, closing: AMOUNTS, closed: false, count: 0, newest: async () => [] };
     },
     stands: () => {
       times += 1;

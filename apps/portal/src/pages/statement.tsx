@@ -1,10 +1,9 @@
 import {
   GetMonthMovements,
   LONGEST_TYPESET,
-  StreamMonthMovements,
   TypesetCustomerStatement,
   type LedgerEntry,
-  type StreamedMonth,
+  type MonthMovements,
 } from '#billing/contracts/index.js';
 import { LanesFull, Lines } from '#platform/work/lanes.js';
 import { csvRecord } from '#platform/text/csv.js';
@@ -57,8 +56,9 @@ const inTurn = async <T,>(
 };
 
 /** The month for a file, paid for by its size. @throws ApiProblem */
-const charged = async (visit: Visit, most = Infinity): Promise<StreamedMonth> => {
-  const month = await inTurn(visit, (...of) => visit.queries.execute(new StreamMonthMovements(...of)));
+const charged = async (visit: Visit, most = Infinity): Promise<MonthMovements> => {
+  const month = await inTurn(visit, (...of) => visit.queries.execute(new GetMonthMovements(...of)));
+  if (month.count === 0) throw refusal(404, 'http_404');
   if (month.count > most) throw refusal(422, 'http_422');
   await visit.charge(Math.ceil(month.count / MOVEMENTS_A_REQUEST));
   return month;
@@ -74,9 +74,10 @@ export const statementPage: Page = {
   show: async (visit): Promise<View> => {
     const { texts } = visit;
     const period = visit.params['period']!;
-    const { opening, closing, entries, closed, hasEarlier } = await inTurn(visit, (...of) =>
-      visit.queries.execute(new GetMonthMovements(...of, SHOWN)),
-    );
+    const { opening, closing, closed, count, entries } = await inTurn(visit, async (...of) => {
+      const month = await visit.queries.execute(new GetMonthMovements(...of));
+      return month && { ...month, entries: await month.newest(SHOWN) };
+    });
     const said = texts.statement;
     const title = said.title(visit.formats.month(period));
     return {
@@ -94,7 +95,7 @@ export const statementPage: Page = {
           <p>
             <a href={`${visit.path}/csv`}>{said.csv}</a> · <a href={`${visit.path}/pdf`}>{said.pdf}</a>
           </p>
-          {hasEarlier && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
+          {count > SHOWN && <p class="soft">{said.newest(visit.formats.number(SHOWN))}</p>}
           <Table
             caption={title}
             rows={entries}

@@ -21,9 +21,7 @@ import { postings, balances, balanceOf } from '../domain/postings.js';
 import { findClose, readMonth, statementOf } from '../audit/statement.js';
 import {
   GetMonthMovements,
-  StreamMonthMovements,
   type MonthMovements,
-  type StreamedMonth,
   GetMonthlyStatement,
   type MonthlyStatement,
   GetBalanceAsOf,
@@ -81,32 +79,7 @@ async function* entriesOf(
   }
 }
 
-interface End {
-  readonly closed: boolean;
-  readonly opening: Accounts;
-  readonly closing: Accounts;
-  readonly revision: bigint;
-}
-
-/** The end of a month, without its entries; `null`: nothing is recorded of it. */
-const endOf = async (
-  store: EventStore,
-  executor: CreditsExecutor,
-  workspaceId: string,
-  period: string,
-): Promise<End | null> => {
-  const close = await findClose(store, streamName(creditsEvents.category, workspaceId), period);
-  if (close) {
-    const { opening, closing } = close.data;
-    return { closed: true, opening, closing, revision: close.revision };
-  }
-  const { state, revision } = await executor.load(workspaceId);
-  if (state.period !== period || revision === 'no_stream') return null;
-  const { opening, totals } = state;
-  return { closed: false, opening, closing: balances(opening, totals), revision };
-};
-
-/** Reads from the end of the month, so that a month of any length costs the same. */
+/** Finds the ends of the month by halves, so that a month of any length costs the same. It needs no fold of the book. */
 @QueryHandler(GetMonthMovements)
 export class MonthMovementsHandler implements IQueryHandler<GetMonthMovements> {
   constructor(
@@ -114,52 +87,62 @@ export class MonthMovementsHandler implements IQueryHandler<GetMonthMovements> {
     @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
   ) {}
 
-  async execute({ workspaceId, period, limit }: GetMonthMovements): Promise<MonthMovements | null> {
-    const end = await endOf(this.store, this.executor, workspaceId, period);
-    if (!end) return null;
-    const { closed, opening, closing, revision } = end;
-    const after = { available: closing.available, held: closing.held };
-    const entries: LedgerEntry[] = [];
+  async execute({ workspaceId, period }: GetMonthMovements): Promise<MonthMovements | null> {
     const stream = streamName(creditsEvents.category, workspaceId);
-    const newest = this.store.read(stream, { from: revision, direction: 'backwards', limit: limit + 1 });
-    for await (const stored of newest) {
-      const event = bookEvent(stored);
-      if (!isOpaque(event) && 'period' in event.data && event.data.period < period) break;
-      if (entries.length === limit) return { closed, opening, closing, entries, hasEarlier: true };
-      if (isOpaque(event)) {
-        entries.push(opaqueEntry(unreadableEntry(event), after));
-        continue;
-      }
-      entries.push(ledgerEntry(event, after));
-      for (const { account, amount } of postings(event))
-        if (account === 'available' || account === 'held') after[account] -= amount;
-    }
-    return { closed, opening, closing, entries, hasEarlier: false };
-  }
-}
-
-/** Adds up the postings from the opening balance: it needs no fold of the book, and holds no more than a page of it. */
-@QueryHandler(StreamMonthMovements)
-export class StreamMonthMovementsHandler implements IQueryHandler<StreamMonthMovements> {
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
-  ) {}
-
-  async execute({ workspaceId, period }: StreamMonthMovements): Promise<StreamedMonth | null> {
-    const stream = streamName(creditsEvents.category, workspaceId);
-    const end = await endOf(this.store, this.executor, workspaceId, period);
+    const end = await this.endOf(workspaceId, stream, period);
     if (!end) return null;
+    const { revision, ...shown } = end;
     const before = await findClose(this.store, stream, monthBefore(period));
     const from = before ? before.revision + 1n : 0n;
-    const count = Number(end.revision - from) + 1;
-    if (count === 0) return null;
+    const count = Number(revision - from) + 1;
+    const backwards = (limit: number) =>
+      this.store.read(stream, { from: revision, direction: 'backwards', limit: Math.min(limit, count) });
     const stored = this.store.read(stream, { from, limit: count });
     // Where a wrong clock hides the close before, the book is read from its beginning.
     const first = from === 0n ? '' : period;
-    return { count, entries: entriesOf(stored, end.opening, (month) => month === period, first) };
+    return {
+      ...shown,
+      count,
+      newest: async (limit) => (count === 0 ? [] : newestOf(backwards(limit), end.closing, period)),
+      entries: entriesOf(stored, end.opening, (month) => month === period, first),
+    };
+  }
+
+  /** The end of a month, without its entries; `null`: nothing is recorded of it. */
+  private async endOf(workspaceId: string, stream: string, period: string) {
+    const close = await findClose(this.store, stream, period);
+    if (close) {
+      const { opening, closing } = close.data;
+      return { closed: true, opening, closing, revision: close.revision };
+    }
+    const { state, revision } = await this.executor.load(workspaceId);
+    if (state.period !== period || revision === 'no_stream') return null;
+    const { opening, totals } = state;
+    return { closed: false, opening, closing: balances(opening, totals), revision };
   }
 }
+
+/** Takes the movements back from the balances after the last one. @param stored the newest first */
+const newestOf = async (
+  stored: AsyncIterable<StoredEvent>,
+  { available, held }: Accounts,
+  period: string,
+): Promise<readonly LedgerEntry[]> => {
+  const after = { available, held };
+  const entries: LedgerEntry[] = [];
+  for await (const one of stored) {
+    const event = bookEvent(one);
+    if (isOpaque(event)) {
+      entries.push(opaqueEntry(unreadableEntry(event), after));
+      continue;
+    }
+    if ('period' in event.data && event.data.period < period) break;
+    entries.push(ledgerEntry(event, after));
+    for (const { account, amount } of postings(event))
+      if (account === 'available' || account === 'held') after[account] -= amount;
+  }
+  return entries;
+};
 
 const readStatement = (
   store: EventStore,
@@ -265,6 +248,5 @@ export const statementHandlers = [
   GetLedgerHandler,
   MonthlyStatementHandler,
   MonthMovementsHandler,
-  StreamMonthMovementsHandler,
   TypesetCustomerStatementHandler,
 ];
