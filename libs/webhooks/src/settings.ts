@@ -3,24 +3,18 @@ import { z } from 'zod';
 import { count, days, flag, milliseconds, setting, spans } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
 
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  );
-
 /** Allowed webhook targets, and how deliveries are sent. */
 export const settings = {
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
   WEBHOOK_ALLOW_CIDRS: setting(
-    list.refine(
-      (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
-      'must be ranges such as 10.0.0.0/8',
-    ),
+    z
+      .string()
+      .default('')
+      .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+      .refine(
+        (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
+        'must be ranges such as 10.0.0.0/8',
+      ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
   WEBHOOK_VERIFY_ENDPOINTS: flag(
@@ -34,20 +28,7 @@ export const settings = {
         'must be of the form http://host:port',
       )
       .optional(),
-    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port; its login is in WEBHOOK_PROXY_LOGIN_FILE',
-  ),
-  WEBHOOK_PROXY_LOGIN_FILE: setting(
-    z.string().optional(),
-    'file with user:password for the proxy, read again for each connection; so neither is in WEBHOOK_PROXY_URL',
-  ),
-  WEBHOOK_SOURCE_ADDRESSES: setting(
-    list
-      .refine((addresses) => addresses.every((one) => ipaddr.isValid(one)), 'must be IP addresses')
-      .refine(
-        (addresses) => new Set(addresses.map((one) => one.includes(':'))).size === addresses.length,
-        'must be at most one IPv4 and one IPv6 address',
-      ),
-    'addresses of the worker’s machine that webhooks are sent from: one IPv4, one IPv6 or both, comma-separated',
+    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port, or with a login as http://user:password@host:port',
   ),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(
     15_000,

@@ -30,7 +30,6 @@ export interface SenderOptions {
   readonly connectTimeoutMs?: number;
   readonly exchangeTimeoutMs?: number;
   readonly proxy?: EgressProxy | null;
-  readonly sources?: readonly string[];
   readonly blocked?: (host: string) => void;
 }
 
@@ -41,10 +40,9 @@ export const senderWith = ({
   connectTimeoutMs = PATIENCE_MS,
   exchangeTimeoutMs = PATIENCE_MS,
   proxy = null,
-  sources = [],
   blocked = () => undefined,
 }: SenderOptions = {}): Sender => {
-  const connections = new PinnedConnections({ connectTimeoutMs, allowCidrs, proxy, sources });
+  const connections = new PinnedConnections({ connectTimeoutMs, allowCidrs, proxy });
   const sender = new Sender(
     connections,
     resolve ?? (async () => ['127.0.0.1']),

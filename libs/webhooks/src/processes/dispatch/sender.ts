@@ -2,7 +2,6 @@ import { Resolver } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { SpanKind } from '@opentelemetry/api';
 import type pg from 'pg';
-import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { isTracing, startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import type { Clock } from '#event-sourcing/core/clock.js';
@@ -37,12 +36,6 @@ const TRIES = 2;
 /** How long the addresses that would be dialled wait for the others: some name servers never answer for one family. */
 const OTHER_FAMILY_MS = 500;
 
-interface NameServers {
-  /** `address:port`; by default the machine's own name servers. */
-  readonly servers?: readonly string[];
-  readonly lookUpMs?: number;
-}
-
 /**
  * Resolves names without the threads of the process. The system resolver occupies one of four threads for as long as a
  * customer's name server takes. That would delay all other look-ups and the file access of this process. Names must
@@ -51,27 +44,22 @@ interface NameServers {
  * Each look-up has its own resolver. It can be cancelled alone, uses the current name servers, and is not slowed down
  * by servers that failed for others. Nothing is cached.
  */
-export const hostResolver =
-  ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {}): ResolveHost =>
-  async (hostname) => {
-    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
-    if (servers) resolver.setServers(servers);
-    const cancelAfter = (milliseconds: number) => setTimeout(() => resolver.cancel(), milliseconds);
-    const timers = [cancelAfter(lookUpMs)];
-    const queries = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
-    const [ipv4, ipv6] = queries;
-    (isOnlyIpv6() ? ipv6 : ipv4).then(
-      () => timers.push(cancelAfter(OTHER_FAMILY_MS)),
-      () => undefined,
-    );
-    try {
-      return addressesIn(await Promise.allSettled(queries));
-    } finally {
-      for (const timer of timers) clearTimeout(timer);
-    }
-  };
-
-export const resolveHost = hostResolver();
+export const resolveHost: ResolveHost = async (hostname) => {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  const cancelAfter = (milliseconds: number) => setTimeout(() => resolver.cancel(), milliseconds);
+  const timers = [cancelAfter(LOOK_UP_MS)];
+  const queries = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+  const [ipv4, ipv6] = queries;
+  (isOnlyIpv6() ? ipv6 : ipv4).then(
+    () => timers.push(cancelAfter(OTHER_FAMILY_MS)),
+    () => undefined,
+  );
+  try {
+    return addressesIn(await Promise.allSettled(queries));
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+};
 
 /** Addresses that this machine can reach come first: the first one is dialled. */
 const addressesIn = ([ipv4, ipv6]: readonly [
@@ -153,9 +141,8 @@ export class Sender {
     const addresses = isAddress(host) ? [host] : await this.addressesOf(host, endpointId);
     if (exchange.isCancelled) return;
     const sent = { ...headers, 'accept-encoding': 'identity', 'content-length': String(body.length) };
-    const address = this.connections.choose(addresses);
     const fields = Object.entries(sent).flat();
-    exchange.begin(() => this.connections.post(endpointId, url, address, fields), body);
+    exchange.begin(() => this.connections.post(endpointId, url, addresses[0]!, fields), body);
   }
 
   /** One blocked address blocks the name. Its owner is told the same as of no address: nobody can list the names of the inside. */
@@ -241,12 +228,10 @@ interface SenderParts {
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Builds what sends requests to receivers. @throws Error for a proxy or source addresses that cannot be used */
+/** Builds what sends requests to receivers. */
 export const openSender = (parts: SenderParts): Sender => {
   const { config, resolve, clock, log, connectTimeoutMs = CONNECT_TIMEOUT_MS } = parts;
-  const { WEBHOOK_PROXY_URL: proxy, WEBHOOK_PROXY_LOGIN_FILE: loginFile } = config;
-  requireLogin(config);
-  requireUsable(config);
+  const { WEBHOOK_PROXY_URL: proxy } = config;
   // Once as it is, then at growing intervals: without its proxy, every delivery fails.
   const recurring = new Recurring();
   const proxyFailed = (reason: string): void => {
@@ -262,49 +247,8 @@ export const openSender = (parts: SenderParts): Sender => {
   const connections = new PinnedConnections({
     connectTimeoutMs,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
-    proxy: proxy === undefined ? null : egressProxy(proxy, loginFile, proxyFailed),
-    sources: config.WEBHOOK_SOURCE_ADDRESSES,
+    proxy: proxy === undefined ? null : egressProxy(proxy, proxyFailed),
   });
   const timeoutMs = config.WEBHOOK_ATTEMPT_TIMEOUT_MS;
   return new Sender(connections, resolve, urlPolicy(config), timeoutMs, () => clock.now(), blocked);
-};
-
-/** Otherwise every delivery would fail, and endpoints would be disabled for it. */
-const requireUsable = ({
-  WEBHOOK_SOURCE_ADDRESSES: addresses,
-  WEBHOOK_PROXY_URL: proxy,
-}: Pick<Config, 'WEBHOOK_SOURCE_ADDRESSES' | 'WEBHOOK_PROXY_URL'>): void => {
-  if (addresses.length > 0 && proxy !== undefined)
-    throw new Error(
-      'WEBHOOK_SOURCE_ADDRESSES: through WEBHOOK_PROXY_URL, receivers see the address of the proxy',
-    );
-  const own = new Set(
-    Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address)),
-  );
-  const [foreign] = addresses.filter((address) => !own.has(address));
-  if (foreign !== undefined)
-    throw new Error(`WEBHOOK_SOURCE_ADDRESSES: this machine does not have the address ${foreign}`);
-};
-
-/** Its errors name the setting, and never show the login. */
-const requireLogin = ({
-  WEBHOOK_PROXY_URL: proxy,
-  WEBHOOK_PROXY_LOGIN_FILE: file,
-}: Pick<Config, 'WEBHOOK_PROXY_URL' | 'WEBHOOK_PROXY_LOGIN_FILE'>): void => {
-  if (file === undefined) return;
-  const refuse = (reason: string): never => {
-    throw new Error(`WEBHOOK_PROXY_LOGIN_FILE: ${reason}`);
-  };
-  if (proxy === undefined) return refuse('is for WEBHOOK_PROXY_URL, which is not set');
-  if (new URL(proxy).username !== '') return refuse('WEBHOOK_PROXY_URL has a login, too; set one of the two');
-  const login = contentsOf(file) ?? refuse('the file cannot be read');
-  if (!/^[^:\s]+:.+$/.test(login.trim())) return refuse('the file must hold user:password');
-};
-
-const contentsOf = (file: string): string | null => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
 };
