@@ -18,7 +18,7 @@ import {
   FindAnsweredDeliveryHandler,
   ListDeliveriesOfReadingHandler,
 } from './read-models/deliveries.js';
-import { EndpointRows, GetEndpointQueueHandler, QueueHealth } from './read-models/endpoints.js';
+import { EndpointRows, QueueHealth } from './read-models/endpoints.js';
 import {
   DeletedPast,
   EventFeed,
@@ -53,7 +53,6 @@ const PARTS = [
     FindAnsweredDeliveryHandler,
     FindToldEventHandler,
     FindVerificationHandler,
-    GetEndpointQueueHandler,
     ListDeliveriesOfReadingHandler,
     ListNewestEventsHandler,
     LookAtWebhookRetentionHandler,

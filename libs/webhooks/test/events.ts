@@ -129,7 +129,6 @@ export const endpoint = (endpointId: string) => {
       }),
     disabled: (revision: number, options?: Options) =>
       stored(stream, revision, 'WebhookEndpointDisabled', { reason: 'requested' }, options),
-    enabled: (revision: number) => stored(stream, revision, 'WebhookEndpointEnabled', {}),
     deleted: (revision: number) => stored(stream, revision, 'WebhookEndpointDeleted', {}),
   };
 };

@@ -35,10 +35,6 @@ export class FanningOut {
     );
     return found.map(({ body }) => body);
   }
-
-  async endpointRow(): Promise<Record<string, unknown>> {
-    return (await this.rows<Record<string, unknown>>('select * from webhooks.endpoint'))[0]!;
-  }
 }
 
 /** For the specs of one file: a database, emptied before each test. */

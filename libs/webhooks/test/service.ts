@@ -11,7 +11,6 @@ import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { AsksForRefusal, type GetExternalId } from '#readings/contracts/index.js';
 import type { CreatedWebhookEndpoint } from '../src/contracts/endpoints.js';
-import type { PublicEventType, NoticeType } from '../src/contracts/events.js';
 import { AnswerVault, HeaderVault, SecretVault } from '../src/application/vaults.js';
 import { EndpointCommands, type RotatedSecret } from '../src/application/endpoint-commands.js';
 import { DeliveryRows } from '../src/read-models/deliveries.js';
@@ -41,8 +40,6 @@ export interface ServiceOptions {
   readonly store?: InMemoryEventStore;
   /** The external id of every reading that has one, when it is asked for. */
   readonly externalId?: (readingId: string) => string | null;
-  /** Whether every test reading asks for the refusal of this attempt. */
-  readonly asksForRefusal?: (attempt: number) => boolean;
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -121,7 +118,7 @@ export class TestService {
       const queryBus = {
         execute: async (query: object) =>
           (query instanceof AsksForRefusal
-            ? (this.options.asksForRefusal?.(query.attempt) ?? false)
+            ? false
             : (this.options.externalId?.((query as GetExternalId).readingId) ?? null)) as never,
       };
       const dispatcher = new Dispatcher({
@@ -166,18 +163,10 @@ export class TestService {
 
   async create(
     url: string,
-    options: {
-      events?: readonly PublicEventType[];
-      modes?: readonly Mode[];
-      notices?: readonly NoticeType[];
-      headers?: Readonly<Record<string, string>>;
-      maxPerSecond?: number;
-      workspaceId?: string;
-    } = {},
+    { modes = ['live'], workspaceId = 'ws_1' }: { modes?: readonly Mode[]; workspaceId?: string } = {},
   ): Promise<CreatedWebhookEndpoint> {
-    const { events = null, modes = ['live'], workspaceId = 'ws_1', ...choice } = options;
     const by = requestedBy('apiKey:test', 'req_test');
-    const result = await this.commands.create(workspaceId, { url, events, modes, ...choice }, by);
+    const result = await this.commands.create(workspaceId, { url, events: null, modes }, by);
     if (result.outcome !== 'created') throw new Error(result.outcome);
     return result.endpoint;
   }
@@ -200,9 +189,7 @@ export class TestService {
     const { pool } = this.database;
     const access = new EndpointAccess(rows, streams, vault, headers);
     const deliveries = new DeliveryRows(pool);
-    return new EndpointCommands(
-      ...([access, streams, rows, deliveries, vault, headers, pool, config, clock] as const),
-    );
+    return new EndpointCommands(access, streams, deliveries, vault, headers, pool, config, clock);
   }
 
   /** Appends events of other modules as if those modules had appended them. */

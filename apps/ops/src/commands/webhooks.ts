@@ -6,7 +6,6 @@ import {
   ExportDeliveries,
   FindAnsweredDelivery,
   FindVerification,
-  FindWebhookEndpoint,
   firstHour,
   GetEndpointStats,
   GetReplay,
@@ -18,7 +17,6 @@ import {
   type AttemptFigures,
   type EndpointHealth,
   type EndpointStats,
-  type FoundEndpoint,
   type PublicEventType,
   type ReplayableStatus,
   type ReplayRecord,
@@ -37,8 +35,8 @@ const addWebhooksCommands = (webhooks: Command): void => {
 };
 
 /** @throws OpsError when there is no such endpoint */
-const requireEndpoint = async ({ queries }: Session, endpointId: string): Promise<FoundEndpoint> => {
-  const found = await queries.execute(new FindWebhookEndpoint(endpointId));
+const requireEndpoint = async ({ queries }: Session, endpointId: string): Promise<EndpointHealth> => {
+  const [found] = await queries.execute(new ListWebhookEndpoints(null, endpointId));
   if (!found) throw new OpsError(`There is no webhook endpoint ${endpointId}: ops webhooks list shows them.`);
   return found;
 };
@@ -96,10 +94,11 @@ const addHealth = (webhooks: Command): void => {
     .addHelpText('after', '\nExample:\n  ops webhooks health --max-queue-age 60   # for a monitor')
     .action(async (options: { endpoint?: string; maxQueueAge?: number }, command: Command) => {
       const { endpoint, maxQueueAge } = options;
-      const endpoints = await withSession(async (session) => {
-        if (endpoint !== undefined) await requireEndpoint(session, endpoint);
-        return session.queries.execute(new ListWebhookEndpoints(null, endpoint ?? null));
-      });
+      const endpoints = await withSession(async (session) =>
+        endpoint === undefined
+          ? session.queries.execute(new ListWebhookEndpoints(null))
+          : [await requireEndpoint(session, endpoint)],
+      );
       const health = summary(endpoints);
       const isLate = maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge;
       print(command, health, describeHealth(health), isLate);

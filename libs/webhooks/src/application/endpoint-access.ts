@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoints.js';
 import type { EndpointRefusal, UrlRefusal } from '../contracts/refusals.js';
-import { refusalTo, type WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
-import { EndpointRows, healthState } from '../read-models/endpoints.js';
+import { refusalTo } from '../domain/webhook-endpoint.decider.js';
+import { EndpointRows, healthState, type EndpointRow } from '../read-models/endpoints.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { HeaderVault, SecretVault } from './vaults.js';
 import { checkWebhookUrl, type UrlPolicy } from '../domain/webhook-url.js';
@@ -22,6 +23,9 @@ export interface EndpointOwner {
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const OWN_PROJECTION_MS = 750;
+const OWN_PROJECTION_POLL_MS = 15;
 
 @Injectable()
 export class EndpointAccess {
@@ -54,43 +58,39 @@ export class EndpointAccess {
       : { ...known, mayChange: refusal === null };
   }
 
-  private async fromStream(endpointId: string) {
+  /** The endpoint as of a change that was made now: from its row once that has it, or else from its stream after a short wait. */
+  async changed(endpointId: string, revision: bigint): Promise<EndpointRow> {
+    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
+    while (performance.now() < givesUpAt) {
+      const row = await this.rows.find(endpointId);
+      if (row && row.revision >= revision) return row;
+      await delay(OWN_PROJECTION_POLL_MS);
+    }
+    return (await this.fromStream(endpointId))!;
+  }
+
+  private async fromStream(endpointId: string): Promise<EndpointRow | null> {
     const { state, times } = await this.streams.read(endpointId);
-    if (state.existence === 'none') return null;
-    const secretHint = await this.vault.hint(state.secrets[0]?.ref ?? null);
+    const { existence, workspaceId, revision, verified, headersRef, secrets, disabledReason, ...shown } =
+      state;
+    if (existence === 'none') return null;
+    const { url, events, modes, notices, enabled, description, maxPerSecond } = shown;
+    const headerNames = await this.headers.names(headersRef);
+    const [consecutiveFailures, failingSince] = [0, null];
+    const health = { failingSince, disabledReason, consecutiveFailures };
     return {
-      record: recordOf(endpointId, state, {
+      record: {
+        ...{ endpointId, url, events, modes, notices, enabled, description, headerNames, maxPerSecond },
         ...times,
-        secretHint,
-        headerNames: await this.headers.names(state.headersRef),
-        consecutiveFailures: 0,
-        failingSince: null,
-      }),
-      workspaceId: state.workspaceId,
-      revision: state.revision,
-      deleted: state.existence === 'deleted',
+        health: { state: healthState(enabled, verified, consecutiveFailures), ...health },
+        secretHint: await this.vault.hint(secrets[0]?.ref ?? null),
+      },
+      workspaceId,
+      revision,
+      deleted: existence === 'deleted',
     };
   }
 }
-
-/** An endpoint's record from its folded state, so that a write needs no projection for its response. */
-export const recordOf = (
-  endpointId: string,
-  state: WebhookEndpoint,
-  rest: Pick<WebhookEndpointRecord, 'createdAt' | 'updatedAt' | 'secretHint' | 'headerNames'> &
-    Pick<WebhookEndpointRecord['health'], 'consecutiveFailures' | 'failingSince'>,
-): WebhookEndpointRecord => {
-  const { url, events, modes, notices, enabled, description, maxPerSecond, disabledReason, verified } = state;
-  const { createdAt, updatedAt, secretHint, headerNames, consecutiveFailures, failingSince } = rest;
-  const health = {
-    state: healthState(enabled, verified, consecutiveFailures),
-    failingSince,
-    disabledReason,
-    consecutiveFailures,
-  };
-  const settings = { url, events, modes, notices, enabled, description, headerNames, maxPerSecond };
-  return { endpointId, ...settings, createdAt, updatedAt, health, secretHint };
-};
 
 export const urlPolicy = (config: Config): UrlPolicy => ({
   allowHttp: config.WEBHOOK_ALLOW_HTTP,

@@ -22,12 +22,11 @@ import type {
   RefusedByEndpoint,
 } from '../contracts/refusals.js';
 import { MOST_HEADERS, mergeHeaders, namesAll, type HeadersPatch } from '../domain/custom-headers.js';
-import type { EndpointChanges, WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
+import type { EndpointChanges } from '../domain/webhook-endpoint.decider.js';
 import { hostOfUrl } from '../domain/webhook-url.js';
 import { DeliveryRows } from '../read-models/deliveries.js';
-import { EndpointRows } from '../read-models/endpoints.js';
 import type { Config } from '../settings.js';
-import { EndpointAccess, recordOf, urlRefusal, type EndpointOwner } from './endpoint-access.js';
+import { EndpointAccess, urlRefusal, type EndpointOwner } from './endpoint-access.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 
@@ -70,7 +69,6 @@ export class EndpointCommands {
   constructor(
     private readonly access: EndpointAccess,
     private readonly streams: EndpointStreams,
-    private readonly rows: EndpointRows,
     private readonly deliveries: DeliveryRows,
     private readonly vault: SecretVault,
     private readonly headers: HeaderVault,
@@ -90,7 +88,7 @@ export class EndpointCommands {
     const secret = this.vault.generate(endpointId, by);
     // Whatever refuses a repeat of the request now, its endpoint exists if the first attempt made it.
     const made = by.seed && (await this.made(endpointId, secret));
-    if (made) return { outcome: 'created', endpoint: made };
+    if (made) return made;
     const refusal = urlRefusal(url, this.config);
     if (refusal) return refusal;
     const events = choice.events ?? PUBLIC_EVENT_TYPES;
@@ -98,7 +96,7 @@ export class EndpointCommands {
       return { outcome: 'endpoint_limit_reached', limit: ENDPOINTS_PER_WORKSPACE };
     }
     const at = instant(this.clock.now());
-    const { ref: headersRef } = await this.headers.store(headers, { endpointId, workspaceId, at });
+    const headersRef = await this.headers.store(headers, { endpointId, workspaceId, at });
     const verified = await this.needsNoProbe(workspaceId, url);
     const outcome = await this.streams.execute(
       endpointId,
@@ -118,12 +116,8 @@ export class EndpointCommands {
       { by, workspaceId, intent: 'create', fresh: true },
     );
     if (outcome.kind === 'rejected') throw new TypeError('A new endpoint was rejected');
-    const endpoint =
-      outcome.kind === 'accepted'
-        ? await this.shown(endpointId, secret, outcome.state, outcome.events[0]!.metadata.occurredAt)
-        : // Another attempt at the same request was still running, and has made it.
-          (await this.made(endpointId, secret))!;
-    return { outcome: 'created', endpoint };
+    // If it was ignored, another attempt at the same request was still running, and has made it.
+    return (await this.made(endpointId, secret))!;
   }
 
   async change(
@@ -137,7 +131,7 @@ export class EndpointCommands {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     const before = known.record;
-    let changes: EndpointChanges = settings;
+    let changes: { -readonly [Name in keyof EndpointChanges]: EndpointChanges[Name] } = { ...settings };
     let allowed = ifRevision;
     if (settings.url !== undefined) {
       const refusal = settings.url === before.url ? null : urlRefusal(settings.url, this.config);
@@ -146,7 +140,6 @@ export class EndpointCommands {
       const verified = await this.needsNoProbe(workspaceId, settings.url);
       changes = { ...changes, url: new URL(settings.url).href, verified };
     }
-    let { headerNames } = before;
     if (changes.url !== undefined || headers !== undefined) {
       const current = await this.streams.load(endpointId);
       const sealed = headers === null ? {} : await this.headers.open(endpointId, current.headersRef);
@@ -158,9 +151,7 @@ export class EndpointCommands {
         if (Object.keys(merged).length > MOST_HEADERS)
           return { outcome: 'too_many_headers', limit: MOST_HEADERS };
         const at = instant(this.clock.now());
-        const stored = await this.headers.store(merged, { endpointId, workspaceId, at });
-        headerNames = stored.names;
-        changes = { ...changes, headersRef: stored.ref };
+        changes.headersRef = await this.headers.store(merged, { endpointId, workspaceId, at });
       }
       // Another revision may have another URL, or other headers.
       allowed = allowed?.filter((one) => one === current.revision) ?? [current.revision];
@@ -175,23 +166,9 @@ export class EndpointCommands {
     if (decision.outcome === 'endpoint_changed' && ifRevision === null)
       return this.change(endpointId, owner, { headers, ...settings }, ifRevision, by);
     if (decision.outcome !== 'decided') return decision;
-    const { state, events } = decision;
-    const enabledAgain = events.some(({ type }) => type === 'WebhookEndpointEnabled');
-    const beginsAnew = enabledAgain || state.url !== before.url;
-    if (events.length > 0) await this.rows.waitFor(endpointId, state.revision);
-    return {
-      outcome: 'changed',
-      record: recordOf(endpointId, state, {
-        createdAt: before.createdAt,
-        updatedAt: events.at(-1)?.metadata.occurredAt ?? before.updatedAt,
-        secretHint: before.secretHint,
-        headerNames,
-        consecutiveFailures: beginsAnew ? 0 : before.health.consecutiveFailures,
-        failingSince: beginsAnew ? null : before.health.failingSince,
-      }),
-      revision: state.revision,
-      skippedDeliveries: enabledAgain ? skipped : null,
-    };
+    const enabledAgain = decision.events.some(({ type }) => type === 'WebhookEndpointEnabled');
+    const { record, revision } = await this.access.changed(endpointId, decision.state.revision);
+    return { outcome: 'changed', record, revision, skippedDeliveries: enabledAgain ? skipped : null };
   }
 
   async delete(
@@ -205,7 +182,7 @@ export class EndpointCommands {
     const command = { type: 'DeleteEndpoint', sees, ifRevision } as const;
     const decision = await this.streams.decide(endpointId, command, { by, workspaceId });
     if (decision.outcome !== 'decided') return decision;
-    await this.rows.waitFor(endpointId, decision.state.revision);
+    await this.access.changed(endpointId, decision.state.revision);
     return { outcome: 'deleted' };
   }
 
@@ -217,24 +194,18 @@ export class EndpointCommands {
   ): Promise<RotatedSecret | RefusedByEndpoint> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
-    const { record } = known;
     const at = this.clock.now();
     const secret = this.vault.generate(endpointId, by);
     await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
     const command = { type: 'RotateSecret', sees, secretRef: secret.ref, at, overlapSeconds } as const;
     const decision = await this.streams.decide(endpointId, command, { by, workspaceId });
     if (decision.outcome !== 'decided') return decision;
-    const { state, events } = decision;
-    const isRepeated = events.length === 0;
-    await this.rows.waitFor(endpointId, state.revision);
+    const isRepeated = decision.events.length === 0;
+    const { record, revision } = await this.access.changed(endpointId, decision.state.revision);
     return {
       outcome: 'rotated',
-      record: {
-        ...record,
-        updatedAt: events.at(-1)?.metadata.occurredAt ?? record.updatedAt,
-        secretHint: secret.hint,
-      },
-      revision: state.revision,
+      record,
+      revision,
       signingSecret: secret.secret,
       previousValidUntil:
         (isRepeated && (await this.streams.overlapOf(endpointId, secret.ref))) ||
@@ -259,28 +230,15 @@ export class EndpointCommands {
     return { outcome: 'asked', record: known.record };
   }
 
-  /** The endpoint that an earlier attempt at the request made, as it is by now. */
-  private async made(endpointId: string, secret: NewSecret): Promise<CreatedWebhookEndpoint | null> {
-    const { state, times } = await this.streams.read(endpointId);
-    return state.existence === 'none' ? null : this.shown(endpointId, secret, state, times.createdAt);
-  }
-
-  private async shown(
+  /** The endpoint that this or an earlier attempt at the request made, as it is by now; `null`: none. */
+  private async made(
     endpointId: string,
-    { secret, hint }: NewSecret,
-    state: WebhookEndpoint,
-    createdAt: string,
-  ): Promise<CreatedWebhookEndpoint> {
-    await this.rows.waitFor(endpointId, state.revision);
-    const record = recordOf(endpointId, state, {
-      createdAt,
-      updatedAt: createdAt,
-      consecutiveFailures: 0,
-      failingSince: null,
-      secretHint: hint,
-      headerNames: await this.headers.names(state.headersRef),
-    });
-    return { ...record, signingSecret: secret };
+    { secret: signingSecret }: NewSecret,
+  ): Promise<{ readonly outcome: 'created'; readonly endpoint: CreatedWebhookEndpoint } | null> {
+    const { existence, revision } = await this.streams.load(endpointId);
+    if (existence === 'none') return null;
+    const { record } = await this.access.changed(endpointId, revision);
+    return { outcome: 'created', endpoint: { ...record, signingSecret } };
   }
 
   /** One lock per workspace; a repeat has the slot of its first attempt; each mode has its own. @returns false: none is free */

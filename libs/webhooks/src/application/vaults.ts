@@ -115,21 +115,18 @@ export class SecretVault extends EndpointVault {
 export class HeaderVault extends EndpointVault {
   protected readonly column = HEADERS;
 
-  /** Before the event that names them. @returns `ref` null: there are none @param headers without fault */
-  async store(
-    headers: CustomHeaders,
-    { endpointId, workspaceId, at }: Owner,
-  ): Promise<{ readonly ref: string | null; readonly names: readonly string[] }> {
+  /** Before the event that names them. @returns their reference; `null`: there are none @param headers without fault */
+  async store(headers: CustomHeaders, { endpointId, workspaceId, at }: Owner): Promise<string | null> {
     const canonical = canonicalHeaders(headers);
     const names = Object.keys(canonical);
-    if (names.length === 0) return { ref: null, names };
+    if (names.length === 0) return null;
     const ref = randomUUID();
     await this.pool.query(
       `insert into webhooks.endpoint_headers (headers_ref, endpoint_id, workspace_id, sealed, names, created_at)
        values ($1, $2, $3, $4, $5, $6)`,
       [ref, endpointId, workspaceId, this.seal(endpointId, ref, JSON.stringify(canonical)), names, at],
     );
-    return { ref, names };
+    return ref;
   }
 
   async names(ref: string | null): Promise<readonly string[]> {

@@ -82,27 +82,11 @@ export interface QueueHealthRecord {
   readonly attempts: Readonly<Record<string, number>>;
 }
 
-export interface FoundEndpoint {
+export interface EndpointHealth extends QueueHealthRecord {
   readonly endpoint: WebhookEndpointRecord;
   readonly workspaceId: string;
-}
-
-export interface EndpointHealth extends FoundEndpoint, QueueHealthRecord {}
-
-/** What waits for an endpoint, and how long its old secrets sign. Instants are RFC 3339. */
-export interface EndpointQueue extends Omit<QueueHealthRecord, 'attempts' | 'queueAgeSeconds'> {
-  /** Until then, deliveries also carry the signature of an old secret; `null`: of none. May be past. */
+  /** Until then (RFC 3339), deliveries also carry the signature of an old secret; `null`: of none. May be past. */
   readonly oldSecretsValidUntil: string | null;
-}
-
-/** The queue of an endpoint of this workspace; `null` when it has none with this id. */
-export class GetEndpointQueue extends Query<EndpointQueue | null> {
-  constructor(
-    readonly workspaceId: string,
-    readonly endpointId: string,
-  ) {
-    super();
-  }
 }
 
 /** The endpoints of one workspace, or this one, or (`null`) all, with their health; the longest waiting first. */
@@ -111,13 +95,6 @@ export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
     readonly workspaceId: string | null,
     readonly endpointId: string | null = null,
   ) {
-    super();
-  }
-}
-
-/** One endpoint; `null` when it does not exist or was deleted. */
-export class FindWebhookEndpoint extends Query<FoundEndpoint | null> {
-  constructor(readonly endpointId: string) {
     super();
   }
 }

@@ -1,5 +1,4 @@
-import { Inject } from '@nestjs/common';
-import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Mode } from '#event-sourcing/core/request-context.js';
@@ -8,12 +7,8 @@ import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { CLOCK } from '#platform/tokens.js';
 import {
   type WebhookEndpointRecord,
-  FindWebhookEndpoint,
-  type FoundEndpoint,
-  GetEndpointQueue,
   ListWebhookEndpoints,
   type EndpointHealth,
-  type EndpointQueue,
   type QueueHealthRecord,
   firstHour,
 } from '../contracts/endpoints.js';
@@ -52,17 +47,9 @@ const TABLES = `
   left join webhooks.endpoint_headers custom on custom.headers_ref = endpoint.headers_ref`;
 const SELECT = `select ${COLUMNS} ${TABLES}`;
 
-const OWN_PROJECTION_MS = 750;
-const OWN_PROJECTION_POLL_MS = 15;
-
-@QueryHandler(FindWebhookEndpoint)
-export class EndpointRows implements IQueryHandler<FindWebhookEndpoint> {
+@Injectable()
+export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
-
-  async execute({ endpointId }: FindWebhookEndpoint): Promise<FoundEndpoint | null> {
-    const found = await this.find(endpointId);
-    return found && !found.deleted ? { endpoint: found.record, workspaceId: found.workspaceId } : null;
-  }
 
   async find(endpointId: string): Promise<EndpointRow | null> {
     const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
@@ -87,19 +74,6 @@ export class EndpointRows implements IQueryHandler<FindWebhookEndpoint> {
       [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
     );
     return rows.map((row) => rowOf(row).record);
-  }
-
-  /** Waits a short time until the caller's own write is visible here. */
-  async waitFor(endpointId: string, revision: bigint): Promise<void> {
-    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
-    while (performance.now() < givesUpAt) {
-      const { rowCount } = await this.pool.query(
-        'select from webhooks.endpoint where endpoint_id = $1 and revision >= $2',
-        [endpointId, String(revision)],
-      );
-      if (rowCount === 1) return;
-      await delay(OWN_PROJECTION_POLL_MS);
-    }
   }
 }
 
@@ -126,17 +100,14 @@ const firstDue = (replay: 'null' | 'not null'): string => `
   (select min(due_at) from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending' and replay_id is ${replay})`;
 
-/** Pending deliveries of `endpoint`. The last success is from the hourly sums: no index of the history finds it. */
-const QUEUE_COLUMNS = `
+/** Of `endpoint`. The last success and the attempts are from the hourly sums: no index of the history finds them. $1: the first hour that counts. */
+const HEALTH_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select ${freeAt('due_at')} from (select least(${firstDue('null')}, ${firstDue('not null')}) as due_at) first) as "nextAttemptAt",
   (select last_at from webhooks.endpoint_hour
    where endpoint_hour.endpoint_id = endpoint.endpoint_id and outcome = 'succeeded'
-   order by hour desc limit 1) as "lastSuccessAt"`;
-
-/** The same with recent attempts, also from the sums. $1: the first hour that counts. */
-const HEALTH_COLUMNS = `${QUEUE_COLUMNS},
+   order by hour desc limit 1) as "lastSuccessAt",
   (select coalesce(json_object_agg(outcome, attempts), '{}')
    from (select outcome, sum(attempts)::integer as attempts from webhooks.endpoint_hour
          where endpoint_hour.endpoint_id = endpoint.endpoint_id and hour >= $1
@@ -163,17 +134,21 @@ export class QueueHealth implements IQueryHandler<ListWebhookEndpoints> {
 
   async execute({ endpointId, workspaceId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
     const now = this.clock.now();
-    const { rows } = await this.pool.query<Columns & HealthColumns>(
-      `select ${COLUMNS}, ${HEALTH_COLUMNS} ${TABLES}
+    const { rows } = await this.pool.query<Columns & HealthColumns & { readonly oldSecret: Date | null }>(
+      `select ${COLUMNS}, ${HEALTH_COLUMNS},
+         (select max((secret ->> 'validUntil')::timestamptz)
+          from jsonb_array_elements(endpoint.secrets) secret) as "oldSecret"
+       ${TABLES}
        where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
          and ($3::text is null or endpoint.workspace_id = $3)
        order by "nextAttemptAt" nulls last, endpoint.created_at`,
       [instant(firstHour(now)), endpointId, workspaceId],
     );
-    return rows.map(({ pending, nextAttemptAt, lastSuccessAt, attempts, ...row }) => {
+    return rows.map(({ pending, nextAttemptAt, lastSuccessAt, attempts, oldSecret, ...row }) => {
       const { record: endpoint, workspaceId: owner } = rowOf(row);
       const health = healthOf({ pending, nextAttemptAt, lastSuccessAt, attempts }, now);
-      return { endpoint, workspaceId: owner, ...health };
+      const oldSecretsValidUntil = oldSecret?.toISOString() ?? null;
+      return { endpoint, workspaceId: owner, ...health, oldSecretsValidUntil };
     });
   }
 }
@@ -183,20 +158,3 @@ const healthOf = (columns: HealthColumns, now: number): QueueHealthRecord => {
   const waited = nextAttemptAt === null ? 0 : Math.round((now - Date.parse(nextAttemptAt)) / 1_000);
   return { pending, queueAgeSeconds: Math.max(0, waited), nextAttemptAt, ...rest };
 };
-
-@QueryHandler(GetEndpointQueue)
-export class GetEndpointQueueHandler implements IQueryHandler<GetEndpointQueue> {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
-
-  async execute({ workspaceId, endpointId }: GetEndpointQueue): Promise<EndpointQueue | null> {
-    const { rows } = await this.pool.query<object>(
-      `select ${QUEUE_COLUMNS},
-         (select max((secret ->> 'validUntil')::timestamptz)
-          from jsonb_array_elements(endpoint.secrets) secret) as "oldSecretsValidUntil"
-       from webhooks.endpoint left join webhooks.endpoint_health health using (endpoint_id)
-       where endpoint.endpoint_id = $1 and endpoint.workspace_id = $2 and endpoint.deleted_at is null`,
-      [endpointId, workspaceId],
-    );
-    return rows[0] ? asRecord<EndpointQueue>(rows[0]) : null;
-  }
-}

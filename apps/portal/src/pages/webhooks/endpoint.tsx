@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryPage, WebhookEndpoint, WebhookEndpointStats } from '@reading-service/client';
 import {
   DELIVERY_STATUSES,
-  type EndpointQueue,
-  GetEndpointQueue,
+  type EndpointHealth,
+  ListWebhookEndpoints,
   NOTICE_TYPES,
   PUBLIC_EVENT_TYPES,
 } from '#webhooks/contracts/index.js';
@@ -213,9 +213,9 @@ const look = async (visit: Visit, failed?: Failed) => {
   const endpointId = params['endpointId']!;
   // First: an unknown endpoint is one refusal, not three.
   const endpoint = await api.get<WebhookEndpoint>(endpointPath(visit));
-  const [stats, queue, deliveries] = await Promise.all([
+  const [stats, [queue], deliveries] = await Promise.all([
     api.get<WebhookEndpointStats>(`${endpointPath(visit)}/stats`),
-    queries.execute(new GetEndpointQueue(session.workspaceId, endpointId)),
+    queries.execute(new ListWebhookEndpoints(session.workspaceId, endpointId)),
     areFilters(failed) ? { data: [], nextCursor: null } : findDeliveries(visit, endpointId),
   ]);
   return { endpoint, stats, queue, deliveries };
@@ -293,7 +293,7 @@ const EndpointFacts = ({
   queue,
 }: {
   readonly endpoint: WebhookEndpoint;
-  readonly queue: EndpointQueue | null;
+  readonly queue: EndpointHealth | undefined;
 }) => {
   const { texts, formats } = useVisit();
   const { webhooks, endpoint } = texts;

@@ -7,7 +7,7 @@ import type {
 } from '@reading-service/client';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { projectPath } from '#platform/project-path.js';
-import { GetEndpointQueue, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
+import { ListWebhookEndpoints, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import { refusedField } from '../../frame/api.js';
 import type { Form } from '../../frame/form.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../../frame/forms.js';
@@ -298,10 +298,10 @@ export const secretPage: Page = {
   area: 'webhooks',
   needs: 'webhooks:write',
   show: async (visit) => {
-    const { texts, api, queries, session, params } = visit;
+    const { texts, api, queries, session } = visit;
     const { secretPage: said, endpoint } = texts;
     const one = await api.get<WebhookEndpoint>(endpointPath(visit));
-    const queue = await queries.execute(new GetEndpointQueue(session.workspaceId, params['endpointId']!));
+    const [queue] = await queries.execute(new ListWebhookEndpoints(session.workspaceId, one.endpointId));
     return {
       title: said.title,
       body: (
