@@ -1,18 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { instant, type Clock } from '#event-sourcing/core/clock.js';
+import { causedBy } from '#event-sourcing/core/request-context.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { Notifications } from '#platform/postgres/notifications.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
+import { AsksForRefusal } from '#readings/contracts/index.js';
+import type { EndpointStreams } from '../../application/endpoint-streams.js';
+import type { AnswerVault, HeaderVault, SecretVault } from '../../application/vaults.js';
+import type { DisabledReason } from '../../contracts/events.js';
+import {
+  ASKED_REFUSAL,
+  disablement,
+  isOfWayOut,
+  pauseAfterOwnFailure,
+  retryPause,
+  type AttemptResult,
+} from '../../domain/attempt.js';
 import { EndpointPace, WayOut } from '../../domain/flow-control.js';
+import { signedHeaders } from '../../domain/signed-headers.js';
+import { refsInForce } from '../../domain/webhook-endpoint.decider.js';
+import { wholeBody } from '../../read-models/event-feed.js';
 import type { Config } from '../../settings.js';
 import { Bulkhead, type Limits } from './bulkhead.js';
-import { DeliveryAttempts, type AttemptParts, type Ended } from './delivery-attempts.js';
-import { readDue, type DueDelivery } from './due-deliveries.js';
-import { OutcomeLog } from './outcome-log.js';
-import { observedSender, openSender, type AttemptObserver, type ResolveHost } from './sender.js';
-import { leaseMsOf, WorkspaceLeases, type WorkspaceLease } from './workspace-leases.js';
+import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
+import {
+  observedSender,
+  openSender,
+  type AttemptObserver,
+  type ResolveHost,
+  type SendsRequests,
+} from './sender.js';
+import {
+  leaseMsOf,
+  readDue,
+  WorkspaceLeases,
+  type DueDelivery,
+  type WorkspaceLease,
+} from './workspace-leases.js';
 
 /** Postgres channel that is notified of a workspace with new deliveries; without a payload, of any. */
 const DUE_CHANNEL = 'webhooks_due';
@@ -37,12 +65,19 @@ const RELEASE_TRIES = 20;
 /** Deliveries in flight at once, for each worker that has the workspace: docs/webhooks.md promises them to receivers. */
 const CONCURRENCY: Omit<Limits, 'perProcess'> = { perEndpoint: 5, perWorkspace: 25 };
 
-interface DispatcherDependencies extends Omit<AttemptParts, 'sender' | 'outcomes' | 'config'> {
+interface DispatcherDependencies {
   readonly pool: pg.Pool;
   readonly config: Config;
+  readonly clock: Clock;
   readonly resolve: ResolveHost;
+  readonly vault: SecretVault;
+  readonly answers: AnswerVault;
+  readonly headers: HeaderVault;
+  readonly streams: EndpointStreams;
+  readonly queryBus: Pick<QueryBus, 'execute'>;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
+  readonly disableAfterMs?: number;
   readonly connectTimeoutMs?: number;
   readonly concurrency?: Omit<Limits, 'perProcess'>;
 }
@@ -71,6 +106,7 @@ interface Held extends WorkspaceLease {
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
   readonly role = 'webhooks';
+  private readonly sender: SendsRequests;
   private readonly attempts: DeliveryAttempts;
   private readonly leases: WorkspaceLeases;
   private readonly leaseMs: number;
@@ -96,8 +132,8 @@ export class Dispatcher implements WorkLoop {
 
   constructor(private readonly parts: DispatcherDependencies) {
     const { pool, config, observer = { attempted: () => undefined } } = parts;
-    const sender = observedSender(openSender(parts), pool, observer);
-    this.attempts = new DeliveryAttempts({ ...parts, sender, outcomes: new OutcomeLog(pool) });
+    this.sender = observedSender(openSender(parts), pool, observer);
+    this.attempts = new DeliveryAttempts(parts, this.sender, new OutcomeLog(pool));
     this.leaseMs = leaseMsOf(config);
     this.leases = new WorkspaceLeases(pool, this.leaseMs);
     this.marginMs = config.WEBHOOK_ATTEMPT_TIMEOUT_MS + RECORD_MS;
@@ -342,7 +378,7 @@ export class Dispatcher implements WorkLoop {
   /** Lets attempts finish for a while, cancels the rest, and gives up all leases. */
   private async shutDown(): Promise<void> {
     this.isStopping = true;
-    const timer = setTimeout(() => this.attempts.cancel(), SHUTDOWN_MS);
+    const timer = setTimeout(() => this.sender.cancel(), SHUTDOWN_MS);
     await Promise.all([...this.underWay.values(), this.finding]);
     clearTimeout(timer);
     for (let tries = 0; this.held.length > 0 && tries < RELEASE_TRIES; tries += 1) {
@@ -366,3 +402,131 @@ const shuffled = <T>(items: Iterable<T>): readonly T[] =>
   Array.from(items, (item) => ({ item, at: Math.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item);
+
+/** How an attempt ended. `null`: nothing was sent, or its outcome is unknown. */
+type Ended = { readonly result: AttemptResult; readonly hasDisabled: boolean } | null;
+
+/** When a delivery that could not be prepared is due again (ms). */
+const RETRY_PREPARING_MS = 30_000;
+/** An endpoint without a success for this long, and with 10 failures, is disabled (ms): 120 hours, as docs/webhooks.md says. */
+const DISABLE_AFTER_MS = 432_000_000;
+
+/** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
+class DeliveryAttempts {
+  private readonly recurring = new Recurring();
+
+  constructor(
+    private readonly parts: DispatcherDependencies,
+    private readonly sender: SendsRequests,
+    private readonly outcomes: OutcomeLog,
+  ) {}
+
+  /**
+   * Resolves when the outcome is recorded, or the attempt was cancelled or rescheduled.
+   * @param lease of its workspace @param onSuccess called before a success is recorded: the next may start meanwhile
+   */
+  async make(delivery: DueDelivery, lease: string, onSuccess: () => void): Promise<Ended> {
+    const { clock, answers } = this.parts;
+    const startedAt = clock.now();
+    const result = await this.send(delivery, startedAt).catch((error: unknown) =>
+      this.reschedule(delivery, lease, error),
+    );
+    if (result === null || result === 'cancelled') return null;
+    if (result.error === null) onSuccess();
+    const endedAt = clock.now();
+    const pause = result.error === null ? null : this.pauseAfter(delivery, result);
+    const attempt = {
+      ...delivery,
+      number: delivery.attempt,
+      lease,
+      startedAt,
+      endedAt,
+      result,
+      answer: result.error === null ? null : await answers.seal(delivery, result.responseBody),
+      nextAt: pause === null ? null : endedAt + pause,
+    };
+    const failures = await this.outcomes.record(attempt);
+    this.report(delivery, result);
+    // A success; or it says nothing about the receiver, the endpoint has another URL now, or another worker has the workspace.
+    if (failures === null) return { result, hasDisabled: false };
+    const after = this.parts.disableAfterMs ?? DISABLE_AFTER_MS;
+    const reason = disablement({ statusCode: result.statusCode, ...failures, at: endedAt }, after);
+    if (reason !== null) await this.disable(delivery, attempt, reason, failures.failingSince);
+    return { result, hasDisabled: reason !== null };
+  }
+
+  private pauseAfter(
+    { deliveryId, attempt }: DueDelivery,
+    { error, retryAfterMs }: AttemptResult,
+  ): number | null {
+    const { WEBHOOK_RETRY_SCHEDULE_MS: schedule } = this.parts.config;
+    return isOfWayOut(error)
+      ? pauseAfterOwnFailure(schedule, deliveryId, attempt)
+      : retryPause(schedule, deliveryId, attempt, retryAfterMs);
+  }
+
+  /** Nothing was sent, for want of a key, secret or headers. It may last: meanwhile it takes no slot and counts no attempt. */
+  private async reschedule(delivery: DueDelivery, lease: string, error: unknown): Promise<null> {
+    const { deliveryId, attempt: number, readingId, requestId } = delivery;
+    const { clock, log } = this.parts;
+    await this.outcomes.reschedule({ deliveryId, number, lease }, clock.now() + RETRY_PREPARING_MS);
+    const reason = error instanceof Error ? error.message : 'unknown';
+    const times = this.recurring.happened(reason);
+    if (times > 0)
+      log.warn(
+        { deliveryId, readingId, requestId, reason, times },
+        'a delivery cannot be prepared; it is tried again',
+      );
+    return null;
+  }
+
+  /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */
+  private report(delivery: DueDelivery, { error, statusCode }: AttemptResult): void {
+    const { type, eventId, requestId, readingId, deliveryId, endpointId, attempt } = delivery;
+    const about = { requestId, readingId, eventId, type, deliveryId, endpointId };
+    const details = { ...about, attempt, statusCode };
+    if (error === null) this.parts.log.debug(details, 'webhook delivered');
+    else this.parts.log.info({ ...details, error }, 'webhook not delivered');
+  }
+
+  private async send(delivery: DueDelivery, at: number): Promise<AttemptResult | 'cancelled'> {
+    if (await this.isRefusedAsAsked(delivery)) return ASKED_REFUSAL;
+    const { vault, queryBus } = this.parts;
+    const { endpointId, url } = delivery;
+    const secrets = await vault.open(endpointId, refsInForce(delivery.secrets, at));
+    if (secrets.length === 0) throw new Error('no secret in force to sign with');
+    const body = Buffer.from(await wholeBody(delivery, queryBus), 'utf8');
+    const redelivery = delivery.redelivery || delivery.replayed;
+    const timestamp = Math.floor(at / 1_000);
+    const headers = signedHeaders({ ...delivery, redelivery, body, secrets, timestamp });
+    const custom = await this.parts.headers.open(endpointId, delivery.headersRef);
+    return this.sender.send({ endpointId, url, headers: { ...custom, ...headers }, body });
+  }
+
+  /** What a person asks to send, such as a trial or a redelivery, is sent. */
+  private async isRefusedAsAsked(delivery: DueDelivery): Promise<boolean> {
+    const { livemode, readingId, attempt, test, redelivery, replayed } = delivery;
+    if (livemode || readingId === null || test || redelivery || replayed) return false;
+    return this.parts.queryBus.execute(new AsksForRefusal(readingId, attempt));
+  }
+
+  private async disable(
+    { workspaceId }: DueDelivery,
+    { deliveryId, number, endpointId, url }: FinishedAttempt,
+    reason: DisabledReason,
+    failingSince: number,
+  ): Promise<void> {
+    const { kind } = await this.parts.streams.execute(
+      endpointId,
+      { type: 'DisableEndpoint', reason, url },
+      {
+        workspaceId,
+        by: causedBy({ correlationId: deliveryId, causationId: deliveryId }, 'webhooks.dispatcher'),
+        intent: `disable|${deliveryId}|${number}`,
+      },
+    );
+    if (kind !== 'accepted') return;
+    const since = instant(failingSince);
+    this.parts.log.warn({ endpointId, deliveryId, reason, since }, 'webhook endpoint disabled');
+  }
+}
