@@ -106,10 +106,9 @@ export class ReplayController {
   async get(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
-    @Caller() caller: Principal,
+    @Caller() { sees }: Principal,
   ) {
-    await this.requireOwn(endpointId, replayId, caller);
-    return (await this.rows.find(endpointId, replayId)) ?? notFound();
+    return (await this.rows.find(endpointId, replayId, sees)) ?? notFound();
   }
 
   @Delete('replays/:replayId')
@@ -125,16 +124,9 @@ export class ReplayController {
   async stop(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
-    @Caller() caller: Principal,
+    @Caller() { sees }: Principal,
   ) {
-    await this.requireOwn(endpointId, replayId, caller);
-    return (await this.rows.stop(endpointId, replayId)) ?? notFound();
-  }
-
-  /** A key sees the replays that send events of its own mode alone. */
-  private async requireOwn(endpointId: string, replayId: string, { sees }: Principal): Promise<void> {
-    const modes = await this.rows.modesOf(endpointId, replayId);
-    if (!modes?.every((mode) => sees.includes(mode))) notFound();
+    return (await this.rows.stop(endpointId, replayId, sees)) ?? notFound();
   }
 }
 

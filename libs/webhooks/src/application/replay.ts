@@ -56,38 +56,33 @@ export class ReplayRows implements IQueryHandler<GetReplay> {
     return this.find(endpointId, replayId);
   }
 
-  /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
-  async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
+  /** A replay of this endpoint that sends events of these modes alone; `null`: there is none with this id. */
+  async find(
+    endpointId: string,
+    replayId: string,
+    sees: readonly Mode[] = MODES,
+  ): Promise<ReplayRecord | null> {
     return isUuid(replayId)
-      ? first(this.pool, 'replay_id = $1 and endpoint_id = $2', [replayId, endpointId])
+      ? first(this.pool, 'replay_id = $1 and endpoint_id = $2 and modes <@ $3', [replayId, endpointId, sees])
       : null;
   }
 
-  /** The modes of a replay of this endpoint, or `null`. Counts no deliveries, which takes long. */
-  async modesOf(endpointId: string, replayId: string): Promise<readonly Mode[] | null> {
-    if (!isUuid(replayId)) return null;
-    const { rows } = await this.pool.query<{ modes: readonly Mode[] }>(
-      'select modes from webhooks.replay where replay_id = $1 and endpoint_id = $2',
-      [replayId, endpointId],
-    );
-    return rows[0]?.modes ?? null;
-  }
-
   /** Ends a replay, after the page in progress. The job then finds nothing more to do. */
-  async stop(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
-    await this.pool.query(
-      `update webhooks.replay set state = 'stopped', finished_at = $3, updated_at = $3
-       where replay_id = $1 and endpoint_id = $2 and state in ('queued', 'running')`,
-      [replayId, endpointId, instant(this.clock.now())],
-    );
-    return this.find(endpointId, replayId);
+  async stop(endpointId: string, replayId: string, sees: readonly Mode[]): Promise<ReplayRecord | null> {
+    if (isUuid(replayId))
+      await this.pool.query(
+        `update webhooks.replay set state = 'stopped', finished_at = $4, updated_at = $4
+         where replay_id = $1 and endpoint_id = $2 and modes <@ $3 and state in ('queued', 'running')`,
+        [replayId, endpointId, sees, instant(this.clock.now())],
+      );
+    return this.find(endpointId, replayId, sees);
   }
 }
 
 const first = async (
   connection: Pick<pg.Pool | pg.PoolClient, 'query'>,
   where: string,
-  values: readonly (string | null)[],
+  values: readonly unknown[],
 ): Promise<ReplayRecord | null> => {
   const { rows } = await connection.query<object>(`${SELECT} where ${where}`, [...values]);
   if (!rows[0]) return null;

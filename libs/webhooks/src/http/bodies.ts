@@ -36,11 +36,6 @@ const HIGHEST_PER_SECOND = 1_000;
 
 const invalidType = (message: string) => ({ message, context: { code: 'invalid_type' } });
 const urlType = { message: 'must be a URL', context: { code: 'invalid_webhook_url' } };
-const areEvents = IsArray(invalidType('must be an array of event types'));
-const areModes = IsArray(invalidType('must be an array of modes'));
-const areNotices = IsArray(invalidType('must be an array of notices'));
-const areHeaders = IsObject(invalidType('must be an object of strings'));
-const isRate = IsNumber({}, invalidType('must be a number'));
 
 type Shown = Parameters<typeof ApiPropertyOptional>[0];
 const optional = (shown: Shown, ...checks: readonly PropertyDecorator[]) =>
@@ -48,55 +43,51 @@ const optional = (shown: Shown, ...checks: readonly PropertyDecorator[]) =>
 const nullable = (shown: Shown, ...checks: readonly PropertyDecorator[]) =>
   applyDecorators(ApiPropertyOptional(shown), IfSentAndNotNull(), ...checks);
 
+/** The settings that a creation and a change have in common, each with its own words. */
 const URL_SHOWN = {
   format: 'uri',
   maxLength: 2_048,
   description: 'Absolute https URL of a public address, without login or fragment',
   examples: ['https://receiver.example.com/hook'],
 };
-const EVENTS_SHOWN = {
-  type: 'array' as const,
-  minItems: 1,
-  items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
-  examples: [['reading.completed', 'reading.published']],
+const listOf = (values: readonly string[]) => ({ type: 'string', enum: [...values] });
+const events = (description: string) => {
+  const examples = [['reading.completed', 'reading.published']];
+  const shown = { type: 'array' as const, minItems: 1, items: listOf(PUBLIC_EVENT_TYPES), examples };
+  return optional({ ...shown, description }, IsArray(invalidType('must be an array of event types')));
 };
-const MODES_SHOWN = {
-  type: 'array' as const,
-  minItems: 1,
-  items: { type: 'string', enum: [...MODES] },
-  examples: [['live']],
+const modes = (description: string) => {
+  const shown = { type: 'array' as const, minItems: 1, items: listOf(MODES), examples: [['live']] };
+  return optional({ ...shown, description }, IsArray(invalidType('must be an array of modes')));
 };
-const NOTICES_SHOWN = {
-  type: 'array' as const,
-  items: { type: 'string', enum: [...NOTICE_TYPES] },
-  examples: [['batch.ended']],
+const notices = (description: string) => {
+  const shown = { type: 'array' as const, items: listOf(NOTICE_TYPES), examples: [['batch.ended']] };
+  return optional({ ...shown, description }, IsArray(invalidType('must be an array of notices')));
 };
-const DESCRIPTION_SHOWN = {
-  type: 'string',
-  nullable: true,
-  maxLength: LONGEST_DESCRIPTION,
-  examples: ['orders'],
-} as const;
-const HEADERS_SHOWN = {
-  type: 'object',
-  nullable: true,
-  maxProperties: MOST_HEADERS,
-  additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_VALUE },
-  examples: [{ authorization: 'Bearer 4f7c0de1' }],
-} as const;
-const HEADERS_PATCH_SHOWN = {
-  type: 'object',
-  nullable: true,
-  additionalProperties: { type: 'string', nullable: true, minLength: 1, maxLength: LONGEST_VALUE },
-  examples: [{ authorization: 'Bearer 4f7c0de1', 'x-tenant': null }],
-} as const;
-const MAX_PER_SECOND_SHOWN = {
-  type: 'integer',
-  nullable: true,
-  minimum: 1,
-  maximum: HIGHEST_PER_SECOND,
-  examples: [20],
-} as const;
+const description = (said: string) =>
+  nullable(
+    {
+      ...{ type: 'string', nullable: true, maxLength: LONGEST_DESCRIPTION, examples: ['orders'] },
+      description: said,
+    },
+    IsString(stringType),
+  );
+const headers = (shown: object) =>
+  nullable(
+    { type: 'object', nullable: true, ...shown } as Shown,
+    IsObject(invalidType('must be an object of strings')),
+  );
+const maxPerSecond = (said: string) =>
+  nullable(
+    {
+      ...{ type: 'integer', nullable: true, minimum: 1, maximum: HIGHEST_PER_SECOND, examples: [20] },
+      description: said,
+    },
+    IsNumber({}, invalidType('must be a number')),
+  );
+const HEADER_SHOWN = { minLength: 1, maxLength: LONGEST_VALUE };
+
+const fault = (pointer: string, code: string, detail: string): FieldError[] => [{ pointer, code, detail }];
 
 /** Checks each of a list against a closed set. @param ifEmpty the detail when it is empty; without one, it may be */
 const listErrors = (
@@ -107,24 +98,17 @@ const listErrors = (
   ifEmpty?: string,
 ): FieldError[] =>
   list.length === 0 && ifEmpty !== undefined
-    ? [{ pointer: `/${name}`, code: 'too_short', detail: ifEmpty }]
+    ? fault(`/${name}`, 'too_short', ifEmpty)
     : list.flatMap((one, index) =>
         allowed.includes(one as string)
           ? []
-          : [{ pointer: `/${name}/${index}`, code, detail: `must be one of ${allowed.join(', ')}` }],
+          : fault(`/${name}/${index}`, code, `must be one of ${allowed.join(', ')}`),
       );
 
 /** Checks the rules of the text, without those that the operator can relax, so that one response has all errors. */
 const urlErrors = (url: string): FieldError[] => {
   const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
-  return verdict.ok ? [] : [{ pointer: '/url', code: verdict.code, detail: verdict.detail }];
-};
-
-const descriptionErrors = (description: string): FieldError[] => {
-  const detail = `must be at most ${LONGEST_DESCRIPTION} characters`;
-  return isLonger(description, LONGEST_DESCRIPTION)
-    ? [{ pointer: '/description', code: 'too_long', detail }]
-    : [];
+  return verdict.ok ? [] : fault('/url', verdict.code, verdict.detail);
 };
 
 /** Pointers name the header as it was sent; a name is no secret, a value may be one. */
@@ -135,12 +119,6 @@ const headersErrors = (headers: Readonly<Record<string, unknown>>, isPatch: bool
     detail,
   }));
 
-const rateErrors = (maxPerSecond: number): FieldError[] => {
-  const isSound = Number.isInteger(maxPerSecond) && maxPerSecond >= 1 && maxPerSecond <= HIGHEST_PER_SECOND;
-  const detail = `must be a whole number from 1 to ${HIGHEST_PER_SECOND}, or null`;
-  return isSound ? [] : [{ pointer: '/maxPerSecond', code: 'invalid_value', detail }];
-};
-
 type Settings = Omit<ChangeWebhookEndpointDto, 'fieldErrors'>;
 
 /** The rules of the settings that were sent and have the right shape, in this order. */
@@ -148,19 +126,25 @@ const CHECKS: {
   readonly [Name in keyof Settings]?: (value: NonNullable<Settings[Name]>, isPatch: boolean) => FieldError[];
 } = {
   url: urlErrors,
-  events: (events) =>
-    listErrors(
-      'events',
-      events,
-      PUBLIC_EVENT_TYPES,
-      'unsupported_event_type',
-      'must name at least one event type',
-    ),
-  modes: (modes) => listErrors('modes', modes, MODES, 'invalid_value', 'must name at least one mode'),
-  notices: (notices) => listErrors('notices', notices, NOTICE_TYPES, 'invalid_value'),
-  description: descriptionErrors,
+  events: (list) => {
+    const ifEmpty = 'must name at least one event type';
+    return listErrors('events', list, PUBLIC_EVENT_TYPES, 'unsupported_event_type', ifEmpty);
+  },
+  modes: (list) => listErrors('modes', list, MODES, 'invalid_value', 'must name at least one mode'),
+  notices: (list) => listErrors('notices', list, NOTICE_TYPES, 'invalid_value'),
+  description: (text) =>
+    isLonger(text, LONGEST_DESCRIPTION)
+      ? fault('/description', 'too_long', `must be at most ${LONGEST_DESCRIPTION} characters`)
+      : [],
   headers: headersErrors,
-  maxPerSecond: rateErrors,
+  maxPerSecond: (rate) =>
+    Number.isInteger(rate) && rate >= 1 && rate <= HIGHEST_PER_SECOND
+      ? []
+      : fault(
+          '/maxPerSecond',
+          'invalid_value',
+          `must be a whole number from 1 to ${HIGHEST_PER_SECOND}, or null`,
+        ),
 };
 
 const settingErrors = (
@@ -183,44 +167,28 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IsString(urlType)
   url!: string;
 
-  @optional({ ...EVENTS_SHOWN, description: 'Default: all four' }, areEvents)
+  @events('Default: all four')
   events?: PublicEventType[];
 
-  @optional(
-    {
-      ...MODES_SHOWN,
-      description: 'Of the readings whose events it receives; default: `live`, for a test key `test`',
-    },
-    areModes,
-  )
+  @modes('Of the readings whose events it receives; default: `live`, for a test key `test`')
   modes?: Mode[];
 
-  @optional({ ...NOTICES_SHOWN, description: 'What it is told besides events; default: nothing' }, areNotices)
+  @notices('What it is told besides events; default: nothing')
   notices?: NoticeType[];
 
-  @nullable(
-    { ...DESCRIPTION_SHOWN, description: 'For you: the service does not use it' },
-    IsString(stringType),
-  )
+  @description('For you: the service does not use it')
   description?: string | null;
 
-  @nullable(
-    {
-      ...HEADERS_SHOWN,
-      description:
-        'Sent with each delivery, values by name: at most ten. Stored sealed and never shown again; reserved names are refused',
-    },
-    areHeaders,
-  )
+  @headers({
+    maxProperties: MOST_HEADERS,
+    additionalProperties: { type: 'string', ...HEADER_SHOWN },
+    examples: [{ authorization: 'Bearer 4f7c0de1' }],
+    description:
+      'Sent with each delivery, values by name: at most ten. Stored sealed and never shown again; reserved names are refused',
+  })
   headers?: Record<string, string> | null;
 
-  @nullable(
-    {
-      ...MAX_PER_SECOND_SHOWN,
-      description: 'Deliveries sent in a second, at most; default: as fast as the endpoint answers',
-    },
-    isRate,
-  )
+  @maxPerSecond('Deliveries sent in a second, at most; default: as fast as the endpoint answers')
   maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
@@ -234,35 +202,30 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @optional(URL_SHOWN, IsString(urlType))
   url?: string;
 
-  @optional({ ...EVENTS_SHOWN, description: 'Replaces the whole choice' }, areEvents)
+  @events('Replaces the whole choice')
   events?: PublicEventType[];
 
-  @optional({ ...MODES_SHOWN, description: 'Replaces the whole choice' }, areModes)
+  @modes('Replaces the whole choice')
   modes?: Mode[];
 
-  @optional({ ...NOTICES_SHOWN, description: 'Replaces the whole choice; `[]` ends it' }, areNotices)
+  @notices('Replaces the whole choice; `[]` ends it')
   notices?: NoticeType[];
 
   @optional({ description: 'Whether deliveries are sent', examples: [true] }, IsBoolean(booleanType))
   enabled?: boolean;
 
-  @nullable({ ...DESCRIPTION_SHOWN, description: 'null removes it' }, IsString(stringType))
+  @description('null removes it')
   description?: string | null;
 
-  @nullable(
-    {
-      ...HEADERS_PATCH_SHOWN,
-      description:
-        'Merged with the custom headers: null removes one, or all. Names each of them when they move to a URL of another scheme, host or port',
-    },
-    areHeaders,
-  )
+  @headers({
+    additionalProperties: { type: 'string', nullable: true, ...HEADER_SHOWN },
+    examples: [{ authorization: 'Bearer 4f7c0de1', 'x-tenant': null }],
+    description:
+      'Merged with the custom headers: null removes one, or all. Names each of them when they move to a URL of another scheme, host or port',
+  })
   headers?: Record<string, string | null> | null;
 
-  @nullable(
-    { ...MAX_PER_SECOND_SHOWN, description: 'Deliveries sent in a second, at most; null ends the limit' },
-    isRate,
-  )
+  @maxPerSecond('Deliveries sent in a second, at most; null ends the limit')
   maxPerSecond?: number | null;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
@@ -369,7 +332,7 @@ export class ReplayDto implements SelfChecking {
     {
       type: 'array',
       minItems: 1,
-      items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
+      items: listOf(PUBLIC_EVENT_TYPES),
       description: 'Default: the types that the endpoint subscribes to',
       examples: [['reading.completed']],
     },
@@ -381,7 +344,7 @@ export class ReplayDto implements SelfChecking {
     {
       type: 'array',
       minItems: 1,
-      items: { type: 'string', enum: [...REPLAYABLE_STATUSES] },
+      items: listOf(REPLAYABLE_STATUSES),
       description: 'Outcomes of events at this endpoint; default: every outcome except a successful delivery',
       examples: [['missing', 'skipped']],
     },
@@ -400,11 +363,10 @@ export class ReplayDto implements SelfChecking {
     const errors = Object.entries({ since, until }).flatMap(([name, text]) =>
       text === undefined || !sound(name) || parseInstant(text) !== null
         ? []
-        : [{ pointer: `/${name}`, code: 'invalid_value', detail: instantDetail }],
+        : fault(`/${name}`, 'invalid_value', instantDetail),
     );
     const [from, to] = [since, until].map((text) => (typeof text === 'string' ? parseInstant(text) : null));
-    if (from && to && from >= to)
-      errors.push({ pointer: '/until', code: 'invalid_value', detail: 'must be after since' });
+    if (from && to && from >= to) errors.push(...fault('/until', 'invalid_value', 'must be after since'));
     return [
       ...errors,
       ...(types && sound('types')

@@ -50,14 +50,19 @@ interface Kind {
   readonly example: object;
 }
 
-/** The schema of one type of notice, with a real body as its example. @param body JSON */
-const kind = (
-  type: string,
-  [summary, description = `${summary}.`]: readonly [string, string?],
+/** Its words, what it is about, the members of `data`, its links, and a real body (JSON). */
+type Told = readonly [
+  said: readonly [string, string?],
   about: z.ZodRawShape,
   data: z.ZodRawShape,
   links: z.ZodRawShape,
   body: string,
+];
+
+/** The schema of one type of notice, with a real body as its example. */
+const kind = (
+  type: string,
+  [[summary, description = `${summary}.`], about, data, links, body]: Told,
 ): Kind => {
   const details = z.object({ ...data, links: z.object(links).describe('Where to look') });
   const schema = z.object({ ...head(type), ...about, data: details.describe('What is known of it') });
@@ -81,9 +86,8 @@ const ended = noticeOf({
   metadata,
 });
 
-export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Kind>> = {
-  'batch.ended': kind(
-    'batch.ended',
+const TOLD: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Told>> = {
+  'batch.ended': [
     [
       'Each accepted reading of a batch has ended: published, failed or erased',
       'Each accepted reading of a batch has ended.',
@@ -106,9 +110,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     },
     { batch: path('the batch') },
     ended.body,
-  ),
-  'credits.expiring': kind(
-    'credits.expiring',
+  ],
+  'credits.expiring': [
     ['Credits of a grant expire within seven days'],
     {},
     {
@@ -118,9 +121,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     },
     { credits: path('the credits') },
     bodyOf(creditsExpiring({ workspaceId, grantId: 'plan:1:2026-04', remaining: 120, expiresAt: LATER })),
-  ),
-  'credits.low': kind(
-    'credits.low',
+  ],
+  'credits.low': [
     ['Few credits are left of what the workspace had after its last grant'],
     {},
     {
@@ -135,9 +137,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
         ...{ toppedUpBy: 'plan:1:2026-04', percent: 10 },
       }),
     ),
-  ),
-  'endpoint.disabled': kind(
-    'endpoint.disabled',
+  ],
+  'endpoint.disabled': [
     ['The service has disabled an endpoint'],
     aboutEndpoint,
     {
@@ -148,9 +149,8 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     },
     { endpoint: path('the endpoint') },
     bodyOf(endpointDisabled({ ...ofEndpoint, disabledAt: AT, reason: 'gone' })),
-  ),
-  'endpoint.failing': kind(
-    'endpoint.failing',
+  ],
+  'endpoint.failing': [
     ['No delivery has reached an endpoint for an hour'],
     aboutEndpoint,
     {
@@ -159,25 +159,22 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     },
     { endpoint: path('the endpoint'), health: path('its health') },
     bodyOf(endpointFailing({ ...ofEndpoint, failingSince: EARLIER, consecutiveFailures: 4 })),
-  ),
-  [VERIFICATION_NOTICE]: kind(
-    VERIFICATION_NOTICE,
+  ],
+  [VERIFICATION_NOTICE]: [
     ['Answer 2xx if you expect webhooks at this URL', 'Asks a new endpoint whether it expects webhooks.'],
     aboutEndpoint,
     {},
     { endpoint: path('the endpoint') },
     probeOf({ ...ofEndpoint, url: 'https://receiver.example.com/hook', livemode: true, at: AT }).body,
-  ),
-  'key.expiring': kind(
-    'key.expiring',
+  ],
+  'key.expiring': [
     ['An API key expires within fourteen days'],
     { keyId: z.string().describe('The key, as the list of keys names it') },
     { expiresAt: instant().describe('When it stops working') },
     { keys: path('the keys') },
     bodyOf(keyExpiring({ workspaceId, mode: 'live', keyId: 'k3Xw9PqZ', expiresAt: LATER })),
-  ),
-  'replay.finished': kind(
-    'replay.finished',
+  ],
+  'replay.finished': [
     ['A replay has queued all its events, or was stopped'],
     { ...aboutEndpoint, replayId: uuid().describe('The replay') },
     {
@@ -187,8 +184,13 @@ export const NOTICES: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, K
     },
     { replay: path('the replay') },
     bodyOf(replayFinished({ ...ofEndpoint, replayId, state: 'finished', events: 41, finishedAt: AT })),
-  ),
+  ],
 };
+
+/** The kinds of notices, by type. */
+export const NOTICES = Object.fromEntries(
+  Object.entries(TOLD).map(([type, told]) => [type, kind(type, told)]),
+) as Readonly<Record<keyof typeof TOLD, Kind>>;
 
 const { [VERIFICATION_NOTICE]: _, ...told } = NOTICES;
 
