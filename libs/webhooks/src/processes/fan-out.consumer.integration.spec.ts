@@ -101,17 +101,6 @@ describe('The fan-out', () => {
     ]);
   });
 
-  it('keeps the request that caused each event, also of a failure that waited for its release', async () => {
-    await test.handle(A.created(), reading(randomUUID()).completed(), ...failure(randomUUID()));
-    const requests = await test.rows(
-      'select type, correlation_id from webhooks.public_event order by position',
-    );
-    expect(requests).toEqual([
-      { type: 'reading.completed', correlation_id: 'req_test' },
-      { type: 'reading.failed', correlation_id: 'req_test' },
-    ]);
-  });
-
   it('sets aside the release of a failed reading that is parked, and no other release', () => {
     const consumer = fanOutConsumer(0);
     const id = randomUUID();
@@ -167,35 +156,6 @@ describe('The fan-out', () => {
       ['reading.published', 'referenced', false, undefined],
     ]);
     await pool.query('truncate webhooks.content');
-  });
-
-  it('forgets the answers to the events of a reading that is erased, also of settled deliveries', async () => {
-    const [erased, other] = [randomUUID(), randomUUID()];
-    const { pool } = test.database;
-    await test.handle(A.created(), reading(erased).completed(), reading(other).completed());
-    await pool.query(
-      `insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery,
-                                              created_at, settled_at, started_at, answer)
-       select gen_random_uuid(), endpoint_id, event_id, 'succeeded', 1, false, true, now(), now(), now(), 'sealed'
-       from webhooks.delivery`,
-    );
-    await pool.query(
-      `insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, answer, endpoint_id)
-       select delivery_id, 1, now(), 1, 200, 'sealed', endpoint_id from webhooks.delivery`,
-    );
-    await test.handle(stored(`reading-${erased}`, 3, 'ReadingErased', { workspaceId: 'ws_1' }));
-    const left = await test.rows(
-      `select event.reading_id, 'pending' as of from webhooks.attempt join webhooks.delivery using (delivery_id)
-       join webhooks.public_event event using (event_id) where answer is not null
-       union all
-       select event.reading_id, 'settled' from webhooks.settled_delivery join webhooks.public_event event using (event_id)
-       where answer is not null order by 2`,
-    );
-    expect(left).toEqual([
-      { reading_id: other, of: 'pending' },
-      { reading_id: other, of: 'settled' },
-    ]);
-    await test.database.pool.query('truncate webhooks.attempt');
   });
 
   it.each([
@@ -346,17 +306,6 @@ describe('The failure of a reading', () => {
     const [failed, release] = failure(randomUUID());
     await test.handle(A.created(), failed, B.created(), release, endpoint('we_c').created());
     expect((await test.deliveries()).map(({ endpoint_id }) => endpoint_id)).toEqual(['we_a', 'we_b']);
-  });
-
-  it('is not sent when the credits of an abandoned request are released', async () => {
-    const abandoned = stored(`reading-${randomUUID()}`, 0, 'ReadingAbandoned', {
-      workspaceId: 'ws_1',
-      livemode: true,
-      reservationId: 'r',
-      reason: 'late',
-    });
-    await test.handle(A.created(), abandoned, released(abandoned));
-    expect(await test.bodies()).toEqual([]);
   });
 
   it('is released by no other event of a credit book', async () => {

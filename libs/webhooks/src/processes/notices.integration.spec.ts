@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FindExpiringGrants, FindLowBalances } from '#billing/contracts/index.js';
 import { instant } from '#event-sourcing/core/clock.js';
 import { runRetention } from '#platform/retention/retention.js';
-import { batchEnded, endpoint } from '../../test/events.js';
+import { endpoint } from '../../test/events.js';
 import { fanningOut } from '../../test/fanning-out.js';
 import { NOTICE_TYPES } from '../contracts/events.js';
 import { settings } from '../settings.js';
@@ -209,15 +209,5 @@ describe('A notice', () => {
     };
     await expect(round(NOW, [broken, ...allScans()])).rejects.toThrow('no book');
     expect(await told()).toHaveLength(1);
-  });
-
-  it('is in the feed although nobody asked for it, in the order in which it was told', async () => {
-    await test.handle(endpoint('we_bad').created());
-    await failing('we_bad', NOW - 2 * HOUR);
-    await round();
-    await test.handle(batchEnded(randomUUID()));
-    expect(await told()).toEqual([]);
-    const feed = await test.rows<{ type: string }>('select type from webhooks.notice order by position');
-    expect(feed.map(({ type }) => type)).toEqual(['endpoint.failing', 'batch.ended']);
   });
 });

@@ -91,21 +91,6 @@ describe('What retention has deleted', () => {
     const [added] = await test.rows<{ position: string }>('select position from webhooks.public_event');
     expect(BigInt(added!.position)).toBeGreaterThan(BigInt(last!.position));
   });
-
-  it('does not keep newer events of the workspace, or old ones of other workspaces, from being made', async () => {
-    await test.handle(reading(randomUUID()).completed());
-    await round(AFTER(400));
-    const elsewhere = reading(randomUUID()).completed();
-    await test.handle(
-      {
-        ...elsewhere,
-        data: { ...(elsewhere.data as object), workspaceId: 'ws_2' },
-        metadata: { ...elsewhere.metadata, workspaceId: 'ws_2' },
-      },
-      reading(randomUUID()).completed({ at: AFTER(0) }),
-    );
-    expect(await kept()).toEqual(['reading.completed', 'reading.completed']);
-  });
 });
 
 describe('Settled deliveries', () => {

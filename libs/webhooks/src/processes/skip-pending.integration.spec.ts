@@ -79,36 +79,6 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await eventually(async () => (await count('succeeded')) === 1);
     expect(await count('skipped')).toBe(MANY);
   });
-
-  it('has each attempt that failed meanwhile in its history: none is left behind in the queue', async () => {
-    const { endpointId } = await test.service.create(test.receiver.url);
-    await addPending(endpointId, 'ws_1');
-    // As outcomes are recorded, each in a transaction of its own.
-    const failing = test.database.pool.query(`
-      do $$
-      declare id uuid;
-      begin
-        for id in select delivery_id from webhooks.delivery order by reading_id loop
-          with retried as (
-            update webhooks.delivery set attempts = 1 where delivery_id = id and status = 'pending' returning endpoint_id)
-          insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, error, endpoint_id)
-          select id, 1, now(), 1, 'timeout', endpoint_id from retried;
-          commit;
-        end loop;
-      end $$`);
-    await change(endpointId, false);
-    await eventually(async () => (await isEnabled(endpointId)) === false);
-    await test.service.skip();
-    await failing;
-    const orphans = await test.database.pool.query(
-      'select from webhooks.attempt where delivery_id not in (select delivery_id from webhooks.delivery)',
-    );
-    expect([await count('skipped'), orphans.rowCount]).toEqual([MANY, 0]);
-    const untold = await test.database.pool.query(
-      'select from webhooks.settled_delivery where attempts <> (started_at is not null)::int',
-    );
-    expect(untold.rowCount).toBe(0);
-  });
 });
 
 describe('A live endpoint that is disabled', () => {

@@ -68,29 +68,6 @@ describe('With a few deliveries', () => {
         webhook_oldest_due_seconds: 0,
       });
     });
-
-    it('omit deliveries still to be skipped', async () => {
-      await add('we_again', { due: [at(-600)] });
-      await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, '{live}', now())`);
-      expect(await gauges()).toMatchObject({ webhook_deliveries_due: 0, webhook_oldest_due_seconds: 0 });
-    });
-  });
-
-  it('The first failure of the proxy is an increase: each result has a series from the start', async () => {
-    const registry = new Registry();
-    new WebhookMetrics(database.pool, registry);
-    const text = await registry.metrics();
-    for (const result of ['succeeded', 'proxy_failed', 'http_error'])
-      expect(text).toContain(`webhook_attempts_total{result="${result}"} 0\n`);
-  });
-
-  describe('The health of an endpoint', () => {
-    const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
-
-    it('shows the probe as the next attempt while the endpoint keeps failing', async () => {
-      await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600)] });
-      expect(await health('we_dead')).toMatchObject({ pending: 1, queueAgeSeconds: 0, nextAttemptAt: at(4) });
-    });
   });
 });
 

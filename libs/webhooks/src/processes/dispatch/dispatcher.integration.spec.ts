@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { dispatching } from '../../../test/dispatching.js';
-import { reading, testReading } from '../../../test/events.js';
+import { reading } from '../../../test/events.js';
 import { eventually, ok, status, type Received, Receiver, eventuallyBy } from '../../../test/receiver.js';
 import { stripe } from '../../../test/stripe.js';
 import { TestService } from '../../../test/service.js';
@@ -64,6 +64,8 @@ describe('The dispatcher', () => {
     await test.settled(1);
     const bodies = test.receiver.received.map(({ body }) => body.toString());
     expect(bodies[1]).toBe(bodies[0]);
+    const numbers = test.receiver.received.map(({ headers }) => headers['x-service-attempt']);
+    expect(numbers).toEqual(['1', '2', '3']);
     expect(bodies.map((body) => (JSON.parse(body) as { externalId: unknown }).externalId)).toEqual([
       'order-"4711"',
       'order-"4711"',
@@ -73,26 +75,6 @@ describe('The dispatcher', () => {
       'select body from webhooks.public_event',
     );
     expect(rows[0]!.body).not.toMatch(/4711|externalId/);
-  });
-
-  it('retries with the same bytes until the receiver answers 2xx', async () => {
-    test.start();
-    test.receiver.answer = (response, received, index) =>
-      (index < 2 ? status(500) : ok)(response, received, index);
-    await test.service.create(test.receiver.url);
-    await test.service.happen(reading(randomUUID()).completed());
-    await test.settled(1);
-    expect(test.receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual([
-      '1',
-      '2',
-      '3',
-    ]);
-    expect(new Set(test.receiver.received.map(({ body }) => body.toString())).size).toBe(1);
-    expect(await test.service.attempts()).toEqual([
-      { number: 1, status_code: 500, error: 'http_error' },
-      { number: 2, status_code: 500, error: 'http_error' },
-      { number: 3, status_code: 204, error: null },
-    ]);
   });
 
   it('also signs with the old secret until the overlap ends, by time alone', async () => {
@@ -204,25 +186,6 @@ describe('A worker', () => {
 });
 
 describe('The dispatcher', () => {
-  it('gives up a delivery after the last attempt, and then sends those that waited for it', async () => {
-    test.start();
-    test.receiver.answer = (response, received, index) =>
-      (received.headers['x-service-event'] === 'reading.completed' ? status(503) : ok)(
-        response,
-        received,
-        index,
-      );
-    await test.service.create(test.receiver.url);
-    const { completed, published } = reading(randomUUID());
-    await test.service.happen(completed(), published());
-    await test.settled(2);
-    expect(test.receiver.received.map(({ headers }) => headers['x-service-event'])).toEqual([
-      ...Array<string>(4).fill('reading.completed'),
-      'reading.published',
-    ]);
-    expect((await test.service.deliveries()).map(({ status: is }) => is)).toEqual(['exhausted', 'succeeded']);
-  });
-
   it('does not let one reading delay another', async () => {
     test.start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
     const stuck = randomUUID();
@@ -301,27 +264,6 @@ describe('The dispatcher', () => {
     const gaveUp = (await test.service.deliveries()).filter(({ status: is }) => is === 'exhausted').length;
     expect(succeeded.size + gaveUp).toBe(180);
     expect(gaveUp).toBeGreaterThan(0);
-  });
-});
-
-const BOTH = { modes: ['live', 'test'] as const };
-const health = async () =>
-  (await test.database.pool.query<object>('select * from webhooks.endpoint_health')).rows;
-
-describe('The webhooks of a test reading that asks for refusals', () => {
-  it('are refused as often as it asks, then delivered, and harm no endpoint', async () => {
-    test.start({ asksForRefusal: (attempt) => attempt <= 2 });
-    await test.service.create(test.receiver.url, BOTH);
-    await test.service.happen(testReading(randomUUID()).completed());
-    await test.settled(1);
-    expect(await test.service.attempts()).toEqual([
-      { number: 1, status_code: 503, error: 'asked_refusal' },
-      { number: 2, status_code: 503, error: 'asked_refusal' },
-      { number: 3, status_code: 204, error: null },
-    ]);
-    expect(test.receiver.received).toHaveLength(1);
-    expect(test.receiver.received[0]!.headers).toMatchObject({ 'x-service-attempt': '3' });
-    expect(await health()).toEqual([]);
   });
 });
 

@@ -145,14 +145,6 @@ describe('What a receiver answers', () => {
     expect(await shown()).toEqual([null, MARKER]);
   });
 
-  it('cannot be read any more once the key of the reading is deleted, although its bytes are there', async () => {
-    const readingId = await delivered(500, MARKER);
-    expect(await shown()).toEqual([MARKER]);
-    await test.service.keys.destroy(readingId);
-    expect((await stored())[0]!.answer).not.toBeNull();
-    expect(await shown()).toEqual([null]);
-  });
-
   it('to a successful attempt is not stored', async () => {
     await delivered(200, MARKER);
     expect(await stored()).toEqual([{ answer: null }]);

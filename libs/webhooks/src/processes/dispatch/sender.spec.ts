@@ -13,9 +13,7 @@ const answering = (four: Answer, six: Answer): void => {
   const ends: (() => void)[] = [];
   const query = (answer: Answer) => async () => {
     if (answer instanceof Error) throw answer;
-    return (
-      answer ?? new Promise<never>((_, reject) => void ends.push(() => reject(new Error('ECANCELLED'))))
-    );
+    return answer ?? new Promise<never>((_, reject) => void ends.push(() => reject(new Error('ECANCELLED'))));
   };
   jest.spyOn(Resolver.prototype, 'resolve4').mockImplementation(query(four) as never);
   jest.spyOn(Resolver.prototype, 'resolve6').mockImplementation(query(six) as never);
