@@ -3,6 +3,8 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { MODES, type Mode, type RequestContext } from '#event-sourcing/core/request-context.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
+import { LineFull, Lines } from '#platform/async/lines.js';
 import { drawUuid } from '#platform/crypto/draw.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
@@ -59,6 +61,11 @@ export interface RotatedSecret {
 /** Webhook endpoints of a workspace for each mode, live and test: each event costs a delivery for each. */
 const ENDPOINTS_PER_WORKSPACE = 16;
 
+/** Changes of endpoints of one workspace, under way or waiting in a process: more than its rate limits admit at once. */
+const MOST_CHANGES = 100;
+/** Attempts at one change, each after another process had changed the endpoint. */
+const CHANGE_ATTEMPTS = 5;
+
 /** Whether a URL leads to another scheme, host or port. */
 const leadsElsewhere = (url: string, before: string): boolean =>
   new URL(url).origin !== new URL(before).origin;
@@ -66,6 +73,9 @@ const leadsElsewhere = (url: string, before: string): boolean =>
 /** Changes endpoints of a workspace. `ifRevision`: revisions at which the caller allows the change; `null`: any. */
 @Injectable()
 export class EndpointCommands {
+  /** One after another: those at once would each seal and store headers, and all but one of them again. */
+  private readonly changes = new Lines(MOST_CHANGES);
+
   constructor(
     private readonly access: EndpointAccess,
     private readonly streams: EndpointStreams,
@@ -120,7 +130,30 @@ export class EndpointCommands {
     return (await this.made(endpointId, secret))!;
   }
 
+  /** @throws StoreUnavailable when too many changes of the workspace wait, or other processes keep changing the endpoint */
   async change(
+    endpointId: string,
+    owner: EndpointOwner,
+    changes: AskedChanges,
+    ifRevision: readonly bigint[] | null,
+    by: RequestContext,
+  ): Promise<ChangedEndpoint | ChangeRefusal> {
+    try {
+      return await this.changes.run(owner.workspaceId, async () => {
+        for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
+          const result = await this.changeOnce(endpointId, owner, changes, ifRevision, by);
+          if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
+        }
+        throw new StoreUnavailable(`Endpoint ${endpointId} keeps changing`, false);
+      });
+    } catch (error) {
+      if (error instanceof LineFull)
+        throw new StoreUnavailable('Too many changes of endpoints of the workspace are waiting', false);
+      throw error;
+    }
+  }
+
+  private async changeOnce(
     endpointId: string,
     owner: EndpointOwner,
     { headers, ...settings }: AskedChanges,
@@ -163,8 +196,6 @@ export class EndpointCommands {
       { type: 'ChangeEndpoint', sees, changes, ifRevision: allowed },
       { by, workspaceId },
     );
-    if (decision.outcome === 'endpoint_changed' && ifRevision === null)
-      return this.change(endpointId, owner, { headers, ...settings }, ifRevision, by);
     if (decision.outcome !== 'decided') return decision;
     const enabledAgain = decision.events.some(({ type }) => type === 'WebhookEndpointEnabled');
     const { record, revision } = await this.access.changed(endpointId, decision.state.revision);
@@ -269,10 +300,11 @@ export class EndpointCommands {
     });
   }
 
-  /** Whether events may be sent to this URL at once: the workspace sends to its host, or has sent to it. */
+  /** Whether events may be sent to this URL at once: the workspace sends to its host. */
   private async needsNoProbe(workspaceId: string, url: string): Promise<boolean> {
     if (!this.config.WEBHOOK_VERIFY_ENDPOINTS) return true;
-    const text = 'select url from webhooks.endpoint where workspace_id = $1 and verified';
+    const text =
+      'select url from webhooks.endpoint where workspace_id = $1 and verified and deleted_at is null';
     const { rows } = await this.pool.query<{ url: string }>(text, [workspaceId]);
     const host = hostOfUrl(url);
     return rows.some((known) => hostOfUrl(known.url) === host);

@@ -168,6 +168,18 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     });
   });
 
+  it('stores the headers of changes at once as often as there are changes', async () => {
+    const { endpointId } = await test.created();
+    const changes = Array.from({ length: 10 }, (_, n) =>
+      test.patch(endpointId, { url, headers: { [`x-${n}`]: 'set' } }).expect(200),
+    );
+    await Promise.all(changes);
+    const names = Array.from({ length: 10 }, (_, n) => `x-${n}`);
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({ headerNames: names });
+    const stored = 'select from webhooks.endpoint_headers where endpoint_id = $1';
+    expect((await test.database.pool.query(stored, [endpointId])).rowCount).toBe(10);
+  });
+
   it('changes only the revision that the caller has seen, with If-Match', async () => {
     const { endpointId } = await test.created();
     const { headers } = await test.get(`/${endpointId}`);

@@ -206,7 +206,6 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
       continue;
     }
     if (releases.length > 0) flush();
-    if (event.type === 'ReadingErased') statements.push(forgetAnswers(streamId(event.stream)));
     const publicEvent = publicEventOf(event);
     if (publicEvent === null) continue;
     if (isSentOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
@@ -215,19 +214,3 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   flush();
   return notices.length > 0 ? [...statements, insertNotices(notices, firstPauseMs)] : statements;
 };
-
-/** Responses may repeat what receivers know of the person. Nobody can open a sealed one by now; older ones are in clear. */
-const forgetAnswers = (readingId: string): Statement => sql`
-  with sent as (
-    select event_id, endpoint_id from webhooks.public_event event join webhooks.endpoint using (workspace_id)
-    where event.reading_id = ${readingId}
-  ), pending as (
-    update webhooks.attempt set answer = null
-    from sent join webhooks.delivery using (event_id, endpoint_id)
-    where attempt.delivery_id = delivery.delivery_id
-      and attempt.answer is not null
-  )
-  update webhooks.settled_delivery settled set answer = null
-  from sent
-  where settled.event_id = sent.event_id and settled.endpoint_id = sent.endpoint_id
-    and settled.answer is not null`;

@@ -181,7 +181,7 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     expect(probes().map(({ path }) => path)).toEqual(['/hook', '/hook/2', '/hook/3']);
   });
 
-  it('needs no probe when the workspace has used the host before; another workspace does', async () => {
+  it('needs no probe while the workspace sends to the host; another workspace does', async () => {
     const { endpointId } = await test.service.create(test.receiver.url);
     await eventually(async () => (await state(endpointId)) === 'unverified');
     now += 1;
@@ -192,9 +192,16 @@ describe('With WEBHOOK_VERIFY_ENDPOINTS, an endpoint on a new host', () => {
     await eventually(async () => (await state(endpointId)) === 'ok');
     await probe();
     await eventually(async () => (await state(second.endpointId)) === 'ok');
-    expect((await test.service.create(`${test.receiver.url}/3`)).health.state).toBe('ok');
+    const third = await test.service.create(`${test.receiver.url}/3`);
+    expect(third.health.state).toBe('ok');
     expect((await test.service.create(test.receiver.url, { workspaceId: 'ws_2' })).health.state).toBe(
       'unverified',
     );
+    // What was deleted says nothing, however much it is.
+    for (const { endpointId: id } of [{ endpointId }, second, third]) {
+      await test.service.delete(id);
+      await eventually(async () => (await test.service.rows.find(id))?.deleted === true);
+    }
+    expect((await test.service.create(test.receiver.url)).health.state).toBe('unverified');
   });
 });

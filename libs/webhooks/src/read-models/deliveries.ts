@@ -184,7 +184,8 @@ export class DeliveryRows {
       );
       return rows.map((row) => row.event_id);
     };
-    if (readingId !== null) return found('reading_id = $1', readingId);
+    // Its facts first; of its trials, of which there may be any number, as many as fit.
+    if (readingId !== null) return found(`reading_id = $1 order by sequence desc limit ${FEW}`, readingId);
     if (types === null) return null;
     const ofTypes = await found(
       `workspace_id = (select workspace_id from webhooks.endpoint where endpoint_id = $1)
