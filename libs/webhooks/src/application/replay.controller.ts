@@ -113,11 +113,12 @@ export class ReplayController {
 
   @Delete('replays/:replayId')
   @WritesWebhooks()
+  @RateLimited('manage', COUNT_COST)
   @ApiOperation({
     operationId: 'stopReplay',
     summary: 'Stop a replay',
     description:
-      'It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.',
+      'It queues nothing more; queued deliveries are still sent. A replay that has ended does not change. Also counts its deliveries by status, and counts as 10 requests of the policy `manage`.',
   })
   @NamesReplay()
   @Answers(200, 'The replay as it is now', replaySchema)
