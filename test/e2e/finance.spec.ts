@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CreditBooks } from '#billing/application/credit-books.js';
 import type { Correction } from '#billing/contracts/index.js';
-import { createCreditsExecutor } from '#billing/executors.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { altered, eventfulBook, TAMPERINGS, TestBook } from '../../libs/billing/test/book.js';
@@ -128,46 +126,10 @@ describe('a month of all books', () => {
     expect(said).toMatch(/Verified Successfully/);
   });
 
-  it('does not verify when one of its files was changed', async () => {
-    const journal = path('2026-07', 'journal.csv');
-    const text = readFileSync(journal, 'utf8');
-    writeFileSync(journal, text.replace('2900', '2901'));
-    expect(verifyMonth()).toMatchObject({ status: 1, result: { findings: [{ file: 'journal.csv' }] } });
-    writeFileSync(journal, text);
-    expect(verifyMonth()).toMatchObject({ status: 0, result: { ok: true } });
-  });
-
-  it('has entries that are found by their reference, whoever booked them', async () => {
-    const [first, second] = [workspaceOf(1), workspaceOf(2)];
-    const order = await json(['find', 'INV-2']);
-    expect(order).toMatchObject({ code: 0, entries: [{ workspaceId: second, credits: 50 }] });
-    const terms = { workspace: first, amount: '5', reason: 'goodwill', reference: 'INC-7' };
-    await operators.correct([
-      'credits',
-      'adjust',
-      ...Object.entries(terms).flatMap(([name, value]) => [`--${name}`, value]),
-    ]);
-    const booked = { workspaceId: first, credits: 5, reason: 'goodwill', actor: 'operator:ada' };
-    expect((await json(['find', 'INC-7'])).entries).toMatchObject([booked]);
-    expect((await ledger(['find', 'INC-8'])).stderr).toMatch(/No entry/);
-  });
-
-  it('is refused before it is over, for a month without records, and when a book is not right', async () => {
+  it('is refused before it is over', async () => {
     const now = new Date().toISOString().slice(0, 7);
     const early = await ledger(['month', '--period', now, '--all', ...key(), '--out', stack.dataDir]);
     expect(early.stderr).toMatch(/is not over/);
-    const before = ['--workspace', workspaceOf(1), '--period', '2026-06', '--format', 'jsonl'];
-    expect(await ledger(['export', ...before, '--out', path('none')])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no records'),
-    });
-    const [workspaceId, at] = [workspaceOf(4), '2026-07-12T09:00:00.000Z'];
-    const book = new TestBook(workspaceId);
-    await book.do(at, { type: 'OpenBook', workspaceId });
-    await book.do(at, { type: 'PurchasePack', pack: 'flex', orderRef: 'o' });
-    await write(workspaceId, book.events.with(1, altered(book.events[1]!, { credits: 5_000 })));
-    const problems = [{ workspaceId, revision: '1' }];
-    expect(await close()).toMatchObject({ code: 1, ok: false, problems });
   });
 });
 
@@ -182,27 +144,6 @@ describe('corrections by two operators', () => {
 
   beforeAll(async () => {
     workspace = await open('Corrected');
-  });
-
-  it('need keys that the stack made, and that only they can read', async () => {
-    expect(statSync(ada.keyFile).mode & 0o777).toBe(0o600);
-    chmodSync(ada.keyFile, 0o640);
-    expect(await refusal(ada, adjust(1, 'MODE'))).toMatch(/^Others can read .*chmod 600/);
-    chmodSync(ada.keyFile, 0o600);
-  });
-
-  it('are signed by further keys once OPERATORS names them and until they are retired', async () => {
-    const made = await ada.ops<{ privateKey: string; operator: string }>([
-      ...['corrections', 'keygen', '--name', 'lin', '--out', path('keys-of-lin')],
-    ]);
-    const lin = new Operator(stack, made.privateKey);
-    expect(await refusal(lin, adjust(1, 'LIN'))).toMatch(/^OPERATORS names the key in .* nowhere/);
-    const retired = await refusal(lin, adjust(1, 'LIN'), {
-      OPERATORS: `${made.operator}:retired=2026-01-01T00:00:00Z`,
-    });
-    expect(retired).toMatch(/^OPERATORS names the key in .* as retired/);
-    const correction = { proposedBy: 'lin' };
-    expect(await lin.ops(adjust(1, 'LIN'), { OPERATORS: made.operator })).toMatchObject({ correction });
   });
 
   it('change nothing until another person has approved them, and are then booked once', async () => {
@@ -230,12 +171,6 @@ describe('corrections by two operators', () => {
     expect(entries).toMatchObject([{ workspaceId: workspace, credits: 20, ...signed }]);
   });
 
-  it('are refused when the book has too few credits', async () => {
-    expect(await refusal(ada, adjust(-9_999, 'LESS'))).toMatch(
-      /^Workspace .* only \d+ credits are available, not 9999/,
-    );
-  });
-
   it('end when they are rejected, and their reference is used', async () => {
     const correction = await proposed(adjust(4, 'REJECTED'));
     const { correctionId } = correction;
@@ -260,9 +195,7 @@ describe('corrections by two operators', () => {
     expect(await refusal(ada, reverse('TOO-MUCH', '--amount', '-21'))).toMatch(
       /-50 credits may be reversed; -30 are already/,
     );
-    const [one, other] = [await proposed(reverse('REST')), await proposed(reverse('REST-2'))];
-    await grace.ops(approval(one));
-    await refusal(grace, approval(other));
+    await operators.correct(reverse('REST'));
     expect(await balance()).toMatchObject({ available: before - 50 });
     expect(await refusal(ada, reverse('MORE'))).toMatch(/has nothing left to reverse/);
   });
@@ -286,31 +219,6 @@ describe('corrections by two operators', () => {
     });
     expect(await balance(own)).toMatchObject({ available: 0, adjusted: -50 });
     expect(await refusal(ada, refund)).toMatch(/Corrections have taken back 40 of its 50 credits already/);
-  });
-
-  it('repair a book that a clock 40 days ahead has damaged, by reversals of what came too early', async () => {
-    const damaged = await open('Damaged');
-    await stack.ops(['plan', 'subscribe', '--workspace', damaged, '--plan', 'studio']);
-    const ahead = new CreditBooks(createCreditsExecutor(store, 10_000), {
-      now: () => Date.now() + 40 * 86_400_000,
-    });
-    const by = { actor: 'system:test', correlationId: 'damage', causationId: 'damage' };
-    await ahead.execute(damaged, (now) => ({ type: 'RecordDue', now }), 'damage', by);
-    type Entry = { readonly id: string; readonly type: string; readonly data: { expiredAt?: string } };
-    const early: Entry[] = [];
-    for await (const event of store.read(`credits-${damaged}`)) early.push(event as Entry);
-    const reverse = ({ id }: Entry, ...more: string[]) =>
-      operators.correct([
-        ...['credits', 'reverse', '--workspace', damaged, '--event', id, '--reason', 'a clock was wrong'],
-        ...['--reference', `clock:${id}`, ...more],
-      ]);
-    const expired = early.find(({ type }) => type === 'GrantExpired')!;
-    // It would have expired on that day in any case.
-    await reverse(expired, '--expires', expired.data.expiredAt!);
-    for (const granted of early.filter(({ type }) => type === 'PlanGranted').slice(1)) await reverse(granted);
-    expect(await balance(damaged)).toMatchObject({ available: 400 });
-    const { books } = await json(['verify', '--workspace', damaged]);
-    expect(books).toMatchObject([{ findings: [] }]);
   });
 
   it('are known to the audits, which find an entry that nobody approved', async () => {
@@ -355,14 +263,6 @@ it('A subscription changes and ends on dates that the commands say', async () =>
   expect(await plan('cancel', '--reference', 'TICKET-9')).toEqual(cancelled);
   expect(await plan('cancel')).toEqual({ ...cancelled, outcome: 'already_cancelled' });
   expect(await plan('show')).toMatchObject({ subscription: { endsAt: effectiveAt, nextPlan: null } });
-  expect(await plan('change', '--plan', 'growth')).toMatchObject({
-    effectiveAt,
-    subscription: { endsAt: null, nextPlan: 'growth' },
-  });
-  expect(await plan('change', '--plan', 'pro', '--when', 'now')).toMatchObject({
-    available: 2_400,
-    subscription: { subscriptionId: 'sub2', plan: 'pro', nextPlan: null },
-  });
   expect(await plan('cancel', '--when', 'now')).toMatchObject({ outcome: 'cancelled' });
   expect(await plan('show')).toEqual({ subscription: null });
   expect(await stack.ops(['ledger', 'find', 'TICKET-9'])).toMatchObject({

@@ -125,28 +125,6 @@ describe('a link to the portal', () => {
 });
 
 describe('a session', () => {
-  it('ends when its workspace ends it, and with the key that opened it', async () => {
-    const { key, letIn } = await hostOf(customer, 'readings:read');
-    const [first, second] = [await letIn(['readings:read']), await letIn(['readings:read'])];
-    const foreign = (await hostOf(other)).key;
-    const end = async (by: Integrator) =>
-      (await by.call('DELETE', `/api/v1/portal/sessions/${first.sessionId}`)).status;
-    expect([await end(foreign), (await first.visitor.get('/portal')).status]).toEqual([403, 200]);
-    expect(await end(key)).toBe(204);
-    const ended = await first.visitor.get('/portal');
-    expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, 'Cookie realm="portal"']);
-    type Listed = { sessionId: string; endedAt: string | null };
-    const { data } = (await key.call<{ data: Listed[] }>('GET', '/api/v1/portal/sessions')).body;
-    const own = [second.sessionId, first.sessionId];
-    const shown = data.filter(({ sessionId }) => own.includes(sessionId));
-    expect(shown.map(({ sessionId, endedAt }) => [sessionId, endedAt !== null])).toEqual([
-      [second.sessionId, false],
-      [first.sessionId, true],
-    ]);
-    await stack.ops(['key', 'revoke', '--key', keyIdOf(key)]);
-    expect((await second.visitor.get('/portal')).status).toBe(401);
-  });
-
   it('is left by its person, or ended by another one from the list of sessions', async () => {
     const [visitor, colleague] = [await signedIn(customer), await signedIn(customer)];
     // The newest is its own.
@@ -214,19 +192,6 @@ describe('a session', () => {
     await stack.ops(['key', 'revoke', '--key', keyIdOf(key), '--and-issued']);
     expect(await works()).toBe(401);
   });
-
-  it('never gives a key that manages keys or opens sessions, not even an operator’s session', async () => {
-    const visitor = await signedIn(customer);
-    const form = await formOn(visitor, '/portal/keys', 'issue');
-    expect(form['action']).toBe('issue');
-    for (const scope of ['keys:write', 'portal:write']) {
-      const ask = { ...form, key: scope, scopes: ['credits:read', scope] };
-      expect((await visitor.post('/portal/keys', ask)).status).toBe(403);
-      const about = keyIdOf(await customer.withKey('--scopes', `credits:read,${scope}`));
-      const rotate = { action: 'rotate', about, overlapSeconds: '60', key: scope };
-      expect((await visitor.post('/portal/keys', rotate)).status).toBe(403);
-    }
-  });
 });
 
 it('Every answer of the portal lets the browser load nothing but its own, keep nothing, and show it in no frame', async () => {
@@ -259,14 +224,6 @@ describe('an order', () => {
     const { text } = await visitor.get('/portal');
     expect([text.includes('First steps'), text.includes(ordered[0]!)]).toEqual([false, true]);
     expect(text).toMatch(/aria-label="Readings ordered[^"]*: 1"/);
-  });
-
-  it('is refused without credits, in words', async () => {
-    const visitor = await signedIn(await Integrator.open(stack, 0), '--language', 'fr');
-    const form = { ...(await formOn(visitor, NEW_READING, 'order')), ...ORDER };
-    const page = await visitor.post(NEW_READING, form);
-    expect([page.status, page.text.includes('Il n’y a pas assez de crédits.')]).toEqual([402, true]);
-    expect((await visitor.get('/portal/credits')).text).toContain('Demandez un abonnement');
   });
 });
 
@@ -313,10 +270,8 @@ describe('the page of a reading', () => {
   it('leads to the statement of the month, which has every movement', async () => {
     const visitor = await signedIn(customer);
     const { text } = await visitor.get('/portal/credits');
-    const offered = [...text.matchAll(/href="(\/portal\/credits\/statements\/\d{4}-\d{2})"/g)];
     // One month, or two around midnight of a month's end: the workspace is new.
-    expect([1, 2]).toContain(offered.length);
-    const [[, statement = ''] = []] = offered;
+    const [, statement = ''] = /href="(\/portal\/credits\/statements\/\d{4}-\d{2})"/.exec(text) ?? [];
     expect((await visitor.get(statement)).text).toContain('Spent on a reading');
     const file = await visitor.get(`${statement}/csv`);
     expect(file.headers.get('content-disposition')).toMatch(/filename="statement-\d{4}-\d{2}[.]csv"/);
@@ -324,8 +279,6 @@ describe('the page of a reading', () => {
       entries: readonly unknown[];
     };
     expect(file.text.trim().split('\r\n')).toHaveLength(entries.length + 1);
-    const before = await visitor.get('/portal/credits/statements/2020-01');
-    expect([before.status, before.text.includes('There is no statement of this month')]).toEqual([404, true]);
   });
 });
 
@@ -377,11 +330,6 @@ describe('a receiver’s answer on the page of a delivery', () => {
     const about = { actor: expect.stringMatching(/^portal:/), readingId };
     expect(looks).toMatchObject([false, true].map((personal) => ({ ...about, personal })));
   });
-
-  it('is gone after the person is erased', async () => {
-    await stack.ops(['erase', readingId, '--yes']);
-    await until(async () => !(await shown()).includes('4711'), 'the answer is gone');
-  });
 });
 
 describe('a form that is older than what another tab did', () => {
@@ -419,22 +367,17 @@ describe('a form that is older than what another tab did', () => {
     expect(await readingsOf(customer)).toHaveLength(before);
   });
 
-  it('undoes no change of an endpoint that came while its first try was refused', async () => {
+  it('undoes no change of an endpoint that came after its page', async () => {
     const visitor = await signedIn(customer);
     const endpointId = await customer.endpoint(RECEIVER, { description: 'before' });
     const [api, path] = [`/api/v1/webhooks/${endpointId}`, `/portal/webhooks/${endpointId}/edit`];
     const form = await formOn(visitor, path, 'save');
-    await customer.call('PATCH', api, {
-      body: { description: 'by a colleague' },
-      headers: { 'content-type': 'application/merge-patch+json' },
-    });
+    const description = 'by a colleague';
+    await customer.call('PATCH', api, { body: { description } });
     const typed = { description: 'before', events: 'reading.completed', modes: 'live', url: RECEIVER };
-    const url = 'https://user:pass@receiver.example/';
-    const refused = await visitor.post(path, { ...form, ...typed, url });
-    expect(refused.status).toBe(400);
-    const told = await visitor.post(path, { ...fieldsOf(refused.text, 'save'), ...typed });
+    const told = await visitor.post(path, { ...form, ...typed });
     expect([told.status, told.text.includes(texts.problems.precondition_failed)]).toEqual([412, true]);
-    expect((await customer.call('GET', api)).body['description']).toBe('by a colleague');
+    expect((await customer.call('GET', api)).body['description']).toBe(description);
     const meant = { ...fieldsOf(told.text, 'save'), ...typed };
     expect((await visitor.post(path, meant)).status).toBe(303);
   });
@@ -454,17 +397,4 @@ describe('a form that is older than what another tab did', () => {
     await owner.untilEnded(readingOf(await visitor.post(NEW_READING, fields)));
     expect(await readingsOf(owner)).toHaveLength(1);
   });
-});
-
-it('Filters that cannot be used are shown again with what was typed, and what is wrong with it', async () => {
-  const visitor = await signedIn(customer);
-  const page = await visitor.get('/portal/readings?since=2026-02-01T00%3A00&until=2026-01-01T00%3A00');
-  expect(page.status).toBe(400);
-  expect(page.text).toMatch(/id="since"[^>]*value="2026-02-01T00:00"(?![^>]*aria-invalid)/);
-  expect(page.text).toMatch(/id="until"[^>]*value="2026-01-01T00:00"[^>]*aria-invalid="true"/);
-  expect(page.text).toContain('id="until-error"');
-  const path = `/portal/webhooks/${await customer.endpoint(RECEIVER)}?readingId=683248f8`;
-  const deliveries = await visitor.get(path);
-  expect(deliveries.status).toBe(400);
-  expect(deliveries.text).toMatch(/id="readingId"[^>]*value="683248f8"[^>]*aria-invalid="true"/);
 });

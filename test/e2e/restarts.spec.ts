@@ -10,6 +10,7 @@ import {
   fixture,
   RECEIVER_SETTINGS,
   removeDataFolder,
+  startApi,
   startReceiver,
   startStack,
   temporaryDataDir,
@@ -26,13 +27,9 @@ afterAll(async () => {
   removeDataFolder(dataDir);
 });
 
-/** @param change what an operator does to the key-encryption keys while the stack is down */
-const start = async (change?: (keys: string) => string, env: Record<string, string> = {}): Promise<void> => {
-  if (change) {
-    const file = join(dataDir, 'secrets.json');
-    const secrets = JSON.parse(readFileSync(file, 'utf8')) as { ENCRYPTION_KEYS: string };
-    writeFileSync(file, JSON.stringify({ ...secrets, ENCRYPTION_KEYS: change(secrets.ENCRYPTION_KEYS) }));
-  }
+const secretsFile = join(dataDir, 'secrets.json');
+const secrets = () => JSON.parse(readFileSync(secretsFile, 'utf8')) as { ENCRYPTION_KEYS: string };
+const start = async (env: Record<string, string> = {}): Promise<void> => {
   stack = await startStack({ dataDir, env: { ...RECEIVER_SETTINGS, ...env } });
   customer = customer?.at(stack);
 };
@@ -60,11 +57,11 @@ const orders = async () => [
 ];
 
 describe('a stack on one data folder', () => {
-  let readings: string[];
+  let before: string;
   let answers: unknown;
 
   it('shows a newcomer the way into the portal of its demo workspace, and refuses a second stack', async () => {
-    await start(undefined, { EMBEDDED_SKIP_DEMO_WORKSPACE: '0' });
+    await start({ EMBEDDED_SKIP_DEMO_WORKSPACE: '0' });
     const link = () => /http:\S+\/portal\/enter\/[\w-]{43}/.exec(stack.output())?.[0];
     await until(
       () => link() !== undefined,
@@ -81,17 +78,20 @@ describe('a stack on one data folder', () => {
   it('gives the same answers for an Idempotency-Key, byte for byte, after all processes were killed at once', async () => {
     customer = await Integrator.open(stack, 100_000);
     await customer.endpoint(receiver, { headers: { 'x-tenant': 'sealed' } });
-    readings = [await customer.published()];
+    before = await customer.published();
     await orders();
     // The repeated answer lacks the secret of the endpoint, which is shown once.
     answers = await orders();
     await stack.killAll();
     expect(existsSync(join(dataDir, 'server.lock'))).toBe(true);
-    await start((keys) => `k2:${randomBytes(32).toString('base64')},${keys}`);
+    // As an operator does while the stack is down.
+    const ENCRYPTION_KEYS = `k2:${randomBytes(32).toString('base64')},${secrets().ENCRYPTION_KEYS}`;
+    writeFileSync(secretsFile, JSON.stringify({ ...secrets(), ENCRYPTION_KEYS }));
+    await start();
     expect(await orders()).toEqual(answers);
   });
 
-  it('seals everything under a new key-encryption key, under load', async () => {
+  it('seals everything under a new key-encryption key, under load, and needs the former one no longer', async () => {
     const during: string[] = [];
     let loading = true;
     const load = (async () => {
@@ -120,28 +120,22 @@ describe('a stack on one data folder', () => {
     await load;
     expect(during.length).toBeGreaterThan(0);
     for (const readingId of during) await customer.untilEnded(readingId);
-    readings.push(during[0]!);
     const { sealed } = (await stack.ops(['keys', 'status'])) as { sealed: { what: string; key: string }[] };
     const inUse = sealed
       .map(({ what, key }) => `${what} ${key}`)
       .filter((one) => !one.startsWith('keys of r'));
     expect(inUse.toSorted()).toEqual(['keys of epochs k2', 'webhook secrets k2']);
-  });
 
-  it('stops gracefully, and needs the former key no longer', async () => {
-    const pids = stack.pids();
-    expect(await stack.stop()).toBe(0);
-    expect(Object.values(pids).filter((pid) => identify(pid) !== undefined)).toEqual([]);
-    for (const file of ['runtime.json', 'server.lock'])
-      expect([file, existsSync(join(dataDir, file))]).toEqual([file, false]);
-
-    await start((keys) => keys.split(',')[0]!);
-    for (const readingId of readings) {
+    const [ENCRYPTION_KEYS = ''] = secrets().ENCRYPTION_KEYS.split(',');
+    const api = await startApi(stack, { ENCRYPTION_KEYS });
+    for (const readingId of [before, during[0]!]) {
+      const at = customer.at(stack, api.baseUrl);
       const input = { dateOfBirth: person().dateOfBirth };
-      expect(await customer.reading(readingId)).toMatchObject({ status: 'completed', input });
+      expect(await at.reading(readingId)).toMatchObject({ status: 'completed', input });
       const document = `/api/v1/readings/${readingId}/document?format=document_v1`;
-      expect((await customer.call('GET', document)).status).toBe(200);
+      expect((await at.call('GET', document)).status).toBe(200);
     }
+    await api.stop();
     const last = await customer.published();
     const told = () => receiver.received.filter(({ event }) => event.readingId === last);
     await until(
@@ -149,6 +143,14 @@ describe('a stack on one data folder', () => {
       () => `${told().length} webhooks`,
     );
     expect(told().every(({ verified, headers }) => verified && headers['x-tenant'] === 'sealed')).toBe(true);
+  });
+
+  it('stops gracefully', async () => {
+    const pids = stack.pids();
+    expect(await stack.stop()).toBe(0);
+    expect(Object.values(pids).filter((pid) => identify(pid) !== undefined)).toEqual([]);
+    for (const file of ['runtime.json', 'server.lock'])
+      expect([file, existsSync(join(dataDir, file))]).toEqual([file, false]);
   });
 });
 

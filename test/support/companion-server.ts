@@ -3,11 +3,16 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { prepareDatabase } from '#platform/postgres/prepare-database.js';
 import { run } from '../../apps/ops/src/run.js';
-import { dropDatabase, makeDatabase, stopServer } from './companion-postgres.js';
-import { releaseStack, stopStack, useStack } from './companion-stack.js';
 import { giveCredits, type Gift } from './give-credits.js';
-import type { PostgresUrls } from './start-postgres.js';
+import { removeDataFolder } from './data-dir.js';
+import { preparedDataDir } from './prepared-data-dir.js';
+import { startStackProcess, type StackProcess } from './stack-process.js';
+import { RECEIVER_SETTINGS } from './start-receiver.js';
+import { MODULES } from '../../apps/service/src/modules.js';
+import { startPostgres, type PostgresUrls, type StartedPostgres } from './start-postgres.js';
 
 /** What it started ends with it in any case. */
 const ENDS_WITHIN_MS = 20_000;
@@ -45,6 +50,103 @@ for (const name of ['stdout', 'stderr'] as const) {
     return true;
   };
 }
+
+/** One database server, which makes databases out of its first one: much faster than a server for each spec file. */
+let databases: Promise<StartedPostgres> | undefined;
+let made = 0;
+
+const inDatabase = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${name}` }).href;
+
+const asAdministrator = async (
+  work: (client: pg.Client, urls: PostgresUrls) => Promise<void>,
+): Promise<void> => {
+  databases ??= startPostgres();
+  const urls = await databases.catch((error: unknown) => {
+    // The next spec file tries again.
+    databases = undefined;
+    throw error;
+  });
+  const client = new pg.Client({ connectionString: inDatabase(urls.databaseUrl, 'postgres') });
+  await client.connect();
+  try {
+    await work(client, urls);
+  } finally {
+    await client.end();
+  }
+};
+
+/** Makes a database with every module's schema. */
+const makeDatabase = async (): Promise<PostgresUrls> => {
+  const name = `spec_${++made}`;
+  let database: PostgresUrls | undefined;
+  await asAdministrator(async (client, urls) => {
+    const template = new URL(urls.databaseUrl).pathname.slice(1);
+    await client.query(`create database ${name} template ${template}`);
+    database = {
+      databaseUrl: inDatabase(urls.databaseUrl, name),
+      applicationUrl: inDatabase(urls.applicationUrl, name),
+      ownerUrl: inDatabase(urls.ownerUrl, name),
+    };
+    // A copy has none of the rights on its template.
+    await prepareDatabase({ adminUrl: inDatabase(urls.databaseUrl, 'postgres'), ...database }, MODULES, true);
+  });
+  return database!;
+};
+
+/** Drops a database, with the connections that a spec left open. */
+const dropDatabase = (url: string): Promise<void> =>
+  asAdministrator(async (client) => {
+    await client.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
+  });
+
+const stopServer = async (): Promise<void> => (await databases)?.stop();
+
+/** A stack costs CPU while it waits for the next spec. */
+const UNUSED_FOR_MS = 15_000;
+
+interface Running {
+  readonly folder: string;
+  readonly process: StackProcess;
+}
+
+let running: Promise<Running> | undefined;
+let unused: NodeJS.Timeout | undefined;
+
+const startShared = async (): Promise<Running> => {
+  const folder = await preparedDataDir();
+  return {
+    folder,
+    process: await startStackProcess(folder, RECEIVER_SETTINGS),
+  };
+};
+
+/** @returns the data folder of the stack, which it starts when there is none */
+const useStack = async (): Promise<string> => {
+  clearTimeout(unused);
+  running ??= startShared();
+  try {
+    return (await running).folder;
+  } catch (error) {
+    running = undefined;
+    throw error;
+  }
+};
+
+/** The stack stays for the next spec, but not for long. */
+const releaseStack = (): void => {
+  clearTimeout(unused);
+  unused = setTimeout(() => void stopStack(), UNUSED_FOR_MS);
+};
+
+const stopStack = async (): Promise<void> => {
+  const stopping = running;
+  running = undefined;
+  const stack = await stopping?.catch(() => undefined);
+  if (!stack) return;
+  await stack.process.stop();
+  removeDataFolder(stack.folder);
+};
 
 const services: {
   [Path in keyof Services]: (asked: Services[Path]['asks']) => Promise<Services[Path]['answers']>;

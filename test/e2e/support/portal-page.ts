@@ -7,7 +7,7 @@ import type { BrowserOptions, Browsers } from '../../support/browser.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export type Language = 'en' | 'fr';
+type Language = 'en' | 'fr';
 
 /** The address of a link that has not been used. @param options of `ops portal link` */
 export const linkTo = async (
@@ -64,8 +64,7 @@ export const handOf = (page: Page, texts: Texts) => ({
 export type Hand = ReturnType<typeof handOf>;
 
 /** What axe-core finds on the page (WCAG 2.2 AA and its best practices), as `rule: elements`. */
-export const axeFaults = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(AXE);
+const axeFaults = async (page: Page): Promise<readonly string[]> => {
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
@@ -76,14 +75,21 @@ export const axeFaults = async (page: Page): Promise<readonly string[]> => {
 };
 
 /** Whether the page is wider than its window, so that a person must scroll sideways. */
-export const isTooWide = (page: Page): Promise<boolean> =>
+const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 
-/** The same on a telephone; the window keeps its size afterwards. */
-export const isTooWideOnTelephone = async (page: Page): Promise<boolean> => {
-  const size = page.viewportSize()!;
-  await page.setViewportSize({ ...size, width: 320 });
-  const found = await isTooWide(page);
-  await page.setViewportSize(size);
-  return found;
+/** What is wrong with the page on a bright desktop, and on a dark telephone. */
+export const faultsInBothThemes = async (page: Page): Promise<readonly string[]> => {
+  const faults: string[] = [];
+  await page.evaluate(AXE);
+  for (const [colorScheme, width] of [
+    ['light', 1_280],
+    ['dark', 320],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    faults.push(...(await axeFaults(page)).map((fault) => `${colorScheme}, ${fault}`));
+    if (await isTooWide(page)) faults.push(`wider than ${width} pixels`);
+  }
+  return faults;
 };
