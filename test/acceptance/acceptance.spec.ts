@@ -1,34 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import {
-  RECEIVER_SETTINGS,
-  startReceiver,
-  startStack,
-  type Receiver,
-  type StartedStack,
-} from '../support/index.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { calculateTheme } from '#numerology/index.js';
+import { fixture, sharedStack, startReceiver } from '../support/index.js';
 import { Integrator, person, until, untilHandled } from '../support/integrator.js';
 import { PortalVisitor } from '../support/portal-visitor.js';
 
 /** The product in short, on one embedded stack and through its public doors. The suites e2e and crash have the rest. */
 
-let stack: StartedStack;
-let customer: Integrator;
-let receiver: Receiver;
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 100));
+const receiver = fixture(startReceiver);
 let published: string;
-
 beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
-  customer = await Integrator.open(stack, 100);
-  receiver = await startReceiver();
-  const created = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
-    body: { url: receiver.url },
-  });
-  receiver.secret = created.body.signingSecret;
-});
-
-afterAll(async () => {
-  await receiver?.stop();
-  await stack?.stop();
+  await customer.endpoint(receiver);
 });
 
 /** Types of the webhooks about a reading, without that of a slow machine, once the last one is `last`. */
@@ -50,11 +33,14 @@ it('A reading is accepted at once, completed, published in three formats and ann
   expect([accepted.status, accepted.body.status]).toEqual([202, 'queued']);
   published = accepted.body.readingId;
   expect(await customer.untilEnded(published)).toMatchObject({ status: 'completed', error: null });
-  const result = await customer.call('GET', `/api/v1/readings/${published}/result`);
-  expect(result.body['numbers']).toMatchObject({ lifePath: { value: expect.any(Number) } });
+  const path = `/api/v1/readings/${published}`;
+  const result = await customer.call<{ numbers: unknown; asOf: string }>('GET', `${path}/result`);
+  const { name, dateOfBirth } = person('Canari');
+  const theme = calculateTheme({ name, dateOfBirth, subjectGender: 'feminine' }, result.body.asOf);
+  expect(result.body.numbers).toEqual(JSON.parse(JSON.stringify(theme.numbers)));
   const starts = { document_v1: '{', markdown: '---', pdf: '%PDF-' };
   for (const [format, start] of Object.entries(starts)) {
-    const document = await fetch(`${stack.baseUrl}/api/v1/readings/${published}/document?format=${format}`, {
+    const document = await fetch(`${stack.baseUrl}${path}/document?format=${format}`, {
       headers: { 'x-api-key': customer.apiKey },
     });
     expect([document.status, (await document.text()).slice(0, start.length)]).toEqual([200, start]);
@@ -67,6 +53,11 @@ it('A reading is accepted at once, completed, published in three formats and ann
 it('A reading that fails is announced, and gives its credits back', async () => {
   const before = await customer.balanceAtRest();
   expect(before).toMatchObject({ available: 80, held: 0, consumed: 20 });
+  let told: Promise<{ body: object }> | undefined;
+  receiver.answer = ({ event }) => {
+    if (event.type === 'reading.failed') told = customer.call('GET', '/api/v1/credits');
+    return { status: 204 };
+  };
   const { worker } = stack.pids();
   process.kill(worker, 'SIGSTOP');
   const { body } = await customer.create(person());
@@ -76,6 +67,8 @@ it('A reading that fails is announced, and gives its credits back', async () => 
   process.kill(worker, 'SIGCONT');
   expect(await customer.untilEnded(body.readingId)).toMatchObject({ status: 'failed' });
   await toldOf(body.readingId, 'reading.failed');
+  // A receiver that checks at once sees the credits released.
+  expect((await told!).body).toMatchObject({ available: 80, reserved: 0 });
   expect(await customer.balanceAtRest()).toEqual(before);
 });
 
@@ -83,7 +76,7 @@ it('The credit ledger verifies, and agrees with the readings and balances', asyn
   const of = ['--workspace', customer.workspaceId];
   expect(await stack.ops(['ledger', 'verify', ...of])).toMatchObject({ ok: true });
   await untilHandled(stack);
-  expect(await stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({
+  expect(await stack.ops(['ledger', 'reconcile', ...of])).toMatchObject({
     ok: true,
     completed: 1,
     captures: 1,
@@ -107,13 +100,9 @@ it('The portal shows the workspace its readings', async () => {
 });
 
 it('An erasure leaves neither name nor numbers nor document', async () => {
-  const scope = ['--workspace', customer.workspaceId, '--scope', 'readings:write'];
-  const { token } = (await stack.ops(['token', 'mint', ...scope])) as { token: string };
-  const { status } = await fetch(`${stack.baseUrl}/api/v1/readings/${published}/personal-data`, {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect(status).toBe(204);
+  const data = `${stack.baseUrl}/api/v1/readings/${published}/personal-data`;
+  const headers = await customer.bearer('readings:write');
+  expect((await fetch(data, { method: 'DELETE', headers })).status).toBe(204);
   expect(await customer.reading(published)).toMatchObject({
     input: null,
     document: { available: false },

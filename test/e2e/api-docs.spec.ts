@@ -102,15 +102,6 @@ describe('The documentation', () => {
     },
   );
 
-  it('is kept by caches, and asked for again by its ETag', async () => {
-    const first = await served('/docs/webhooks');
-    expect(first.headers.get('cache-control')).toBe('public, max-age=300');
-    // As browsers do. Without this header, fetch adds `no-cache`, which asks for the whole page.
-    const revalidate = { 'cache-control': 'max-age=0', 'if-none-match': first.headers.get('etag')! };
-    const again = await served('/docs/webhooks', revalidate);
-    expect([again.status, await again.text()]).toEqual([304, '']);
-  });
-
   it('is where a problem leads', async () => {
     const refusal = await served('/api/v1/credits');
     const [, address = ''] = /^<(.+)>; rel="help"$/.exec(refusal.headers.get('link') ?? '') ?? [];

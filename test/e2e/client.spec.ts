@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { etagOf, ReadingServiceClient, type CreateReading } from '@reading-service/client';
+import { ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { projectPath } from '#platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { fixture, sharedStack, startReceiver } from '../support/index.js';
@@ -65,35 +65,22 @@ describe('The client, on a running service', () => {
     expect(await webhooks.update(endpointId, { description: 'orders' })).toMatchObject({
       description: 'orders',
     });
-    const seen = await webhooks.get(endpointId);
-    expect(seen).toMatchObject({ description: 'orders' });
-    const ifMatch = etagOf(seen)!;
-    await webhooks.update(endpointId, { description: 'all orders' }, { ifMatch });
-    await expect(webhooks.update(endpointId, { description: 'late' }, { ifMatch })).rejects.toMatchObject({
-      code: 'precondition_failed',
-    });
     expect(await webhooks.health(endpointId)).toMatchObject({ pending: expect.any(Number) });
-    // A replay chooses among the events of the feed, which a test event is not one of.
-    const { readingId } = await service.readings.create(order);
-    const types = ['reading.completed', 'reading.failed'] as const;
-    // An outcome is recorded after the receiver has answered.
-    await until(async () => {
-      const done = await collect(webhooks.deliveries(endpointId, { type: types, status: ['succeeded'] }));
-      const isDone = (id: string) => done.some((one) => [one.deliveryId, one.readingId].includes(id));
-      return [deliveryId, readingId].every(isDone);
-    }, 'the deliveries have succeeded');
+    const isDone = async () => (await webhooks.delivery(endpointId, deliveryId)).status === 'succeeded';
+    await until(isDone, 'an outcome is recorded after the receiver has answered');
     expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
     const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
     expect(rotated.signingSecret).not.toBe(signingSecret);
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    const counted = await webhooks.replay(endpointId, { since, dryRun: true, statuses: ['succeeded'] });
-    const { replayId } = counted;
-    // A service under load counts after it has answered.
-    const replay = () => webhooks.getReplay(endpointId, replayId);
-    await until(async () => (await replay()).state === 'finished', 'the events are counted');
-    const count = await replay();
-    expect(count).toMatchObject({ replayId, dryRun: true, progress: 1 });
-    expect(count.events).toBeGreaterThan(0);
+    const { replayId } = await webhooks.replay(endpointId, {
+      since,
+      dryRun: true,
+      statuses: ['succeeded'],
+    });
+    await until(
+      async () => (await webhooks.getReplay(endpointId, replayId)).state === 'finished',
+      'a service under load counts after it has answered',
+    );
     // After the count, which leaves out what is pending again.
     expect(await webhooks.redeliver(endpointId, deliveryId)).toMatchObject({ redelivery: true });
     await webhooks.delete(endpointId);

@@ -108,25 +108,14 @@ it('A link is listed without its token, with the count of its uses, and stays so
   expect(statuses).toEqual(['live', 'expired', 'revoked']);
 });
 
-it('A link is refused for wrong bodies, and not made twice for one key', async () => {
-  const expiries = [59, 2_592_001, 1.5, '3600', null];
-  for (const [body, error] of [
-    [{}, '/format invalid_format'],
-    [{ format: 'docx' }, '/format invalid_format'],
-    ...expiries.map(
-      (expiresInSeconds) => [{ format: 'pdf', expiresInSeconds }, '/expiresInSeconds invalid_value'] as const,
-    ),
-    [{ format: 'pdf', version: 0 }, '/version invalid_value'],
-    [{ format: 'pdf', days: 3 }, '/days unknown_field'],
-  ] as const) {
-    const { errors } = (await create(body)).body as unknown as {
-      errors: { pointer: string; code: string }[];
-    };
-    expect([body, ...errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([body, error]);
-  }
-  const headers = { 'idempotency-key': 'link-1' };
-  const { url, ...shown } = (await create({ format: 'pdf' }, headers)).body;
-  expect([url, (await create({ format: 'pdf' }, headers)).body]).toEqual([expect.any(String), shown]);
+it.each([
+  [{ format: 'docx' }, '/format invalid_format'],
+  [{ format: 'pdf', expiresInSeconds: 59 }, '/expiresInSeconds invalid_value'],
+  [{ format: 'pdf', expiresInSeconds: 2_592_001 }, '/expiresInSeconds invalid_value'],
+  [{ format: 'pdf', version: 0 }, '/version invalid_value'],
+])('A link is refused for %j', async (body, error) => {
+  const answer = (await create(body)).body as unknown as { errors: { pointer: string; code: string }[] };
+  expect(answer.errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([error]);
 });
 
 it('A link that nobody made is 404, also with a wrong checksum', async () => {
@@ -155,44 +144,10 @@ it('A link tells a person in a browser in words why it gives nothing, and progra
     expect(page).toMatch(words);
     expect(page).toMatch(/lang="fr"[^]*lang="en"/);
     expect(page).not.toContain(tokenOf(link));
-    const head = await fetch(link, { method: 'HEAD', headers: { accept: 'text/html' } });
-    expect([head.status, await head.text()]).toEqual([status, '']);
-    for (const program of ['*/*', 'application/json, text/html']) {
-      const { headers } = await fetch(link, { headers: { accept: program } });
-      expect(headers.get('content-type')).toBe('application/problem+json');
-    }
+    const { headers } = await fetch(link, { headers: { accept: '*/*' } });
+    expect(headers.get('content-type')).toBe('application/problem+json');
   }
   expect((await fetch(unknown, { headers: { accept: 'image/png' } })).status).toBe(406);
-});
-
-it('A link is in the audit records with its id, and its token is not', async () => {
-  const { url, linkId } = await created();
-  await (await fetch(url)).arrayBuffer();
-  let records: readonly { actor: string }[] = [];
-  await until(async () => {
-    const found = (await stack.ops(['audit', '--reading', readingId])) as { records: typeof records };
-    records = found.records.filter(({ actor }) => actor === `link:${linkId}`);
-    return records.length > 0;
-  }, 'the audit record');
-  expect(records).toMatchObject([{ route: '/d/:token', personal: true }]);
-  expect(JSON.stringify(records)).not.toContain(tokenOf(url));
-});
-
-it('Links end with all that a leaked key issued, by one command', async () => {
-  const leaked = await customer.withKey('--scopes', 'documents:read,keys:write');
-  const issued = await leaked.call<{ keyId: string; apiKey: string }>('POST', '/api/v1/keys', { body: {} });
-  const own = await created();
-  const asIssued = { 'x-api-key': issued.body.apiKey };
-  const stolen = await create({ format: 'pdf' }, asIssued);
-  const keyId = leaked.apiKey.split('_')[2]!;
-  const end = () => stack.ops(['key', 'revoke', '--key', keyId, '--and-issued']);
-  const ended = { keyId, issued: [issued.body.keyId] };
-  expect(await end()).toEqual({ ...ended, outcome: 'revoked', endedLinks: 1 });
-  for (const headers of [{ 'x-api-key': leaked.apiKey }, asIssued])
-    expect((await customer.call('GET', `${path()}/links`, { headers })).status).toBe(401);
-  expect(await refusal(stolen.body.url)).toEqual(ENDED);
-  expect((await fetch(own.url)).status).toBe(200);
-  expect(await end()).toEqual({ ...ended, outcome: 'already_revoked', endedLinks: 0 });
 });
 
 it('Links die with the erasure of the reading', async () => {

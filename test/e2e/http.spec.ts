@@ -41,19 +41,6 @@ describe('A refusal', () => {
     const sent = { method: 'POST', headers, body: '{' };
     expect((await fetch(`${stack.baseUrl}/api/v1/readings`, sent)).status).toBe(403);
   });
-
-  it('for the idempotency key comes before the credits, and a repeated request costs nothing', async () => {
-    const poor = await Integrator.open(stack, 30);
-    const statuses = [];
-    for (const [name, key] of [
-      ['Anaïs', 'one'],
-      ['Inès', 'one'],
-      ['Anaïs', 'one'],
-      ['Inès', 'two'],
-    ] as const)
-      statuses.push((await poor.create(person(name), { 'idempotency-key': key })).status);
-    expect(statuses).toEqual([202, 422, 202, 402]);
-  });
 });
 
 it('A route that takes no body ignores that of a request', async () => {
@@ -115,25 +102,6 @@ describe('Prefer: wait', () => {
   });
 });
 
-it('The list of readings shows each once without its input, newest first, over pages that new readings do not disturb', async () => {
-  const owner = await Integrator.open(stack, 400);
-  const made = [await owner.published(), await owner.published(), await owner.published()];
-  const seen: string[] = [];
-  let cursor: string | null = '';
-  do {
-    const query: string = cursor === '' ? '?limit=2' : `?limit=2&cursor=${cursor}`;
-    const { body } = await owner.call<{
-      data: { readingId: string; status: string }[];
-      nextCursor: string | null;
-    }>('GET', `/api/v1/readings${query}`);
-    seen.push(...body.data.map(({ readingId }) => readingId));
-    expect(body.data.every((one) => one.status === 'completed' && !('input' in one))).toBe(true);
-    if (cursor === '') await owner.create();
-    cursor = body.nextCursor;
-  } while (cursor !== null);
-  expect(seen).toEqual(made.toReversed());
-});
-
 it('A revoked key is refused at once, even without a worker to project it', async () => {
   const other = await customer.withKey();
   const use = async () => (await other.call('GET', '/api/v1/credits')).status;
@@ -148,19 +116,6 @@ it('A revoked key is refused at once, even without a worker to project it', asyn
 });
 
 describe('Idempotency-Key', () => {
-  it('sent fifty times at once makes one reading and one hold, and the same answer', async () => {
-    const before = await customer.balance();
-    const headers = { 'idempotency-key': 'order-3' };
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, () => customer.create(person('Anaïs'), headers)),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(new Set(answers.map(({ body }) => body.readingId)).size).toBe(1);
-    expect(answers.filter((one) => one.headers.get('idempotency-replayed') === null)).toHaveLength(1);
-    expect((await customer.create(person('Anaïs'), headers)).body).toEqual(answers[0]!.body);
-    expect(before.available - (await customer.balance()).available).toBe(20);
-  });
-
   const create = (key: string, description = 'a') =>
     call('POST', '/webhooks', {
       body: { url: 'https://receiver.example/hook', events: ['reading.completed'], description },
@@ -207,8 +162,6 @@ describe('Idempotency-Key', () => {
     expect((await create(key)).status).toBe(201);
     const other = await create(key, 'b');
     expect([other.status, other.body['code']]).toEqual([422, 'idempotency_key_reused']);
-    const long = 'x'.repeat(256);
-    expect((await create(long)).status).toBe(400);
-    expect((await customer.create(person(), { 'idempotency-key': long })).status).toBe(400);
+    expect((await create('x'.repeat(256))).status).toBe(400);
   });
 });

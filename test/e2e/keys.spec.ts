@@ -51,24 +51,16 @@ it('A key can be issued with a scoped token, works at once, is listed without it
 });
 
 it.each([
-  [{ label: '' }, '/label'],
   [{ label: 'x'.repeat(101) }, '/label'],
-  [{ label: 5 }, '/label'],
   [{ expiresAt: 'tomorrow' }, '/expiresAt'],
   [{ expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
   [{ workspaceId: 'ws_other' }, '/workspaceId'],
   [{ mode: 'production' }, '/mode'],
-  [{ mode: null }, '/mode'],
   [{ scopes: [] }, '/scopes'],
-  [{ scopes: 'readings:read' }, '/scopes'],
   [{ scopes: ['readings:read', 'readings:*'] }, '/scopes/1'],
-  [{ scopes: [7] }, '/scopes/0'],
-  [{ networks: ['203.0.113.7/24'] }, '/networks/0'],
   [{ networks: ['10.0.0.0/8', 'office'] }, '/networks/1'],
-  [{ networks: [['10.0.0.0/8']] }, '/networks/0'],
   [{ networks: Array.from({ length: 33 }, (_, part) => `10.0.${part}.0/24`) }, '/networks'],
-  [{ networks: '10.0.0.0/8' }, '/networks'],
-  ...[-1, 604_801, 1.5, '5', null].map((overlapSeconds) => [{ overlapSeconds }, '/overlapSeconds'] as const),
+  [{ overlapSeconds: 604_801 }, '/overlapSeconds'],
 ])('A key is not issued or rotated for %j', async (body, pointer) => {
   const path = 'overlapSeconds' in body ? '/keys/Ab3dE6gH/rotate' : '/keys';
   expect(await refused(call('POST', path, owner(), body))).toEqual([400, 'validation_failed', pointer]);
@@ -78,38 +70,19 @@ it('A key with keys:write issues, rotates and revokes keys within its own scopes
   const { keyId, apiKey } = await issue({ scopes: ['credits:read', 'webhooks:*', 'keys:write'] });
   const manager = withKey(apiKey);
   const issued = await issue({ scopes: ['credits:read'] }, manager);
-  expect(issued).toMatchObject({ mode: 'live', scopes: ['credits:read'], networks: [] });
   const rotated = await rotate(issued.keyId, {}, manager);
   const successor = { scopes: ['credits:read'], previousKeyId: issued.keyId };
   expect([rotated.status, rotated.body]).toEqual([201, expect.objectContaining(successor)]);
   for (const one of [issued.apiKey, rotated.body['apiKey']]) expect(await worksWith(one)).toBe(200);
   expect((await call('DELETE', `/keys/${issued.keyId}`, manager)).status).toBe(204);
-
   // What it has when it asks for nothing, but never keys:write.
-  expect(await issue({}, manager)).toMatchObject({
-    scopes: ['webhooks:read', 'webhooks:write', 'credits:read'],
-  });
-  const stronger = await issue({ scopes: ['readings:read'] });
-  const bound = await issue({
-    scopes: ['credits:read', 'keys:write'],
-    networks: ['127.0.0.0/8'],
-    expiresAt: '2099-01-01T00:00:00Z',
-  });
-  const within = withKey(bound.apiKey);
-  const give = (body: object, as = manager) => call('POST', '/keys', as, body);
-  for (const [answer, ...expected] of [
-    [give({ scopes: ['credits:read', 'keys:write'] }), 403, 'auth_mode_not_allowed'],
-    [rotate(keyId, {}, manager), 403, 'auth_mode_not_allowed'],
-    [give({ scopes: ['credits:read', 'readings:read'] }), 403, 'scope_missing'],
-    [rotate(stronger.keyId, {}, manager), 403, 'scope_missing'],
-    [give({ mode: 'test' }, within), 400, 'validation_failed', '/mode'],
-    [give({ networks: [] }, within), 400, 'validation_failed', '/networks'],
-    [give({ networks: ['0.0.0.0/0'] }, within), 400, 'validation_failed', '/networks'],
-    [give({ expiresAt: '2099-01-01T00:00:01Z' }, within), 400, 'validation_failed', '/expiresAt'],
+  const scopes = ['webhooks:read', 'webhooks:write', 'credits:read'];
+  expect(await issue({}, manager)).toMatchObject({ scopes });
+  for (const [answer, code] of [
+    [rotate(keyId, {}, manager), 'auth_mode_not_allowed'],
+    [call('POST', '/keys', manager, { scopes: ['readings:read'] }), 'scope_missing'],
   ] as const)
-    expect(await refused(answer)).toEqual(expected);
-  const inherited = { networks: ['127.0.0.0/8'], expiresAt: '2099-01-01T00:00:00.000Z' };
-  expect(await issue({}, within)).toMatchObject(inherited);
+    expect(await refused(answer)).toEqual([403, code]);
 
   // One of test mode knows no live key, and makes only test keys.
   const test = withKey((await issue({ mode: 'test', scopes: ['credits:read', 'keys:write'] })).apiKey);
@@ -119,54 +92,25 @@ it('A key with keys:write issues, rotates and revokes keys within its own scopes
   expect(await refused(rotate(keyId, {}, test))).toEqual([404, 'not_found']);
 });
 
-it('A key works only from its networks', async () => {
-  const from = async (...networks: string[]) =>
-    refused(call('GET', '/credits', withKey((await issue({ networks })).apiKey)));
-  expect(await from('127.0.0.1', '::1')).toEqual([200, undefined]);
-  expect(await from('::ffff:127.0.0.0/104')).toEqual([200, undefined]);
-  expect(await from('203.0.113.0/24', '2001:db8::/32')).toEqual([403, 'network_not_allowed']);
-});
-
 it('A key that was rotated works until the end of the overlap, and its successor after it', async () => {
-  const rotatedWith = async (overlapSeconds: number) => {
-    const { keyId, apiKey } = await issue({ label: 'shop', scopes: ['credits:read'] });
-    const before = Date.now();
-    const { previousExpiresAt, ...successor } = (await rotate(keyId, { overlapSeconds })).body;
-    expect(successor).toMatchObject({ label: 'shop', scopes: ['credits:read'], previousKeyId: keyId });
-    const end = Date.parse(String(previousExpiresAt));
-    expect(end - before).toBeGreaterThanOrEqual(overlapSeconds * 1_000);
-    const statuses = [await worksWith(apiKey), await worksWith(successor['apiKey'])];
-    return {
-      keyId,
-      apiKey,
-      expiresAt: previousExpiresAt,
-      successor,
-      end,
-      statuses,
-      inTime: Date.now() < end,
-    };
-  };
-  let last = await rotatedWith(4);
-  // On a slow machine, a short overlap is over before both keys were tried.
-  for (const longer of [20, 80]) if (!last.inTime) last = await rotatedWith(longer);
-  const { keyId, apiKey, expiresAt, successor, end, statuses } = last;
-  expect(statuses).toEqual([200, 200]);
-  expect(await listed()).toContainEqual(expect.objectContaining({ keyId, expiresAt }));
+  const { keyId, apiKey } = await issue({ label: 'shop', scopes: ['credits:read'] });
+  const { previousExpiresAt, ...successor } = (await rotate(keyId, { overlapSeconds: 2 })).body;
+  expect(successor).toMatchObject({ label: 'shop', scopes: ['credits:read'], previousKeyId: keyId });
+  expect(await listed()).toContainEqual(expect.objectContaining({ keyId, expiresAt: previousExpiresAt }));
   await until(async () => (await worksWith(apiKey)) === 401, 'the previous key ends');
-  expect(Date.now()).toBeGreaterThanOrEqual(end);
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(String(previousExpiresAt)));
   expect(await worksWith(successor['apiKey'])).toBe(200);
-  expect((await rotate(keyId, {})).status).toBe(404);
 });
 
-it('A key is issued, listed and rotated by operators in the same terms', async () => {
+it('A key is issued, listed and rotated by operators in the same terms, and works only from its networks', async () => {
   const workspace = ['--workspace', customer.workspaceId];
-  const networks = ['203.0.113.0/24', '2001:db8::/32'];
-  const terms = { mode: 'test', scopes: ['readings:read', 'erasure'], networks };
-  const options = ['--mode', 'test', '--scopes', 'erasure,readings:read'];
+  const terms = { mode: 'test', scopes: ['credits:read'], networks: ['203.0.113.0/24', '2001:db8::/32'] };
   const asked = ['--network', '203.0.113.0/24', '--network', '2001:DB8::/32'];
-  const issued = await stack.ops(['key', 'issue', ...workspace, ...options, ...asked]);
+  const issue = ['key', 'issue', ...workspace, '--mode', 'test', '--scopes', 'credits:read', ...asked];
+  const issued = (await stack.ops(issue)) as Issued;
   expect(issued).toMatchObject({ ...terms, apiKey: expect.stringMatching(/^ek_test_/) });
-  const { keyId } = issued as Issued;
+  const { keyId, apiKey } = issued;
+  expect(await refused(call('GET', '/credits', withKey(apiKey)))).toEqual([403, 'network_not_allowed']);
   const rotated = await stack.ops(['key', 'rotate', '--key', keyId, '--overlap', '60']);
   expect(rotated).toMatchObject({ ...terms, previousKeyId: keyId });
   const { keys } = (await stack.ops(['key', 'list', ...workspace])) as { keys: object[] };

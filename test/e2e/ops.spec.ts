@@ -49,9 +49,8 @@ describe('the operator’s commands', () => {
     const { entries } = (await stack.ops(['ledger', 'statement', ...of])) as { entries: { type: string }[] };
     const types = ['BookOpened', 'SubscriptionStarted', 'PlanGranted', 'PackPurchased'];
     expect(entries.map(({ type }) => type)).toEqual(types);
-    expect(await stack.ops(['workspace', 'list'])).toMatchObject({
-      workspaces: expect.arrayContaining([expect.objectContaining({ workspaceId, name: 'Atelier' })]),
-    });
+    const listed = expect.arrayContaining([expect.objectContaining({ workspaceId, name: 'Atelier' })]);
+    expect(await stack.ops(['workspace', 'list'])).toMatchObject({ workspaces: listed });
     expect(await stack.ops(['streams', 'show', `workspace-${workspaceId}`])).toMatchObject({
       events: [{ type: 'WorkspaceOpened', revision: '0' }],
     });
@@ -60,7 +59,6 @@ describe('the operator’s commands', () => {
   // WS stands for the workspace.
   it.each<[string, string, RegExp]>([
     ['an unknown workspace', 'ledger balance --workspace ws_nobody', /There is no workspace ws_nobody/],
-    ['an unknown stream', 'streams show reading-nothing', /There is no stream reading-nothing/],
     ['an unknown plan', 'plan subscribe --workspace WS --plan gold', /studio.*access-local/],
     ['a plan that needs approval', 'plan subscribe --workspace WS --plan access-local', /: add --approval/],
     [
@@ -68,24 +66,13 @@ describe('the operator’s commands', () => {
       'credits adjust --amount 5 --reason r --reference r --key /none/a.pem --workspace WS',
       /The key \/none\/a.pem cannot be read/,
     ],
-    ['a malformed time', 'key issue --workspace WS --expires soon', /RFC 3339/],
-    ['an unknown consumer', 'parked list billing.balanse.v1', /Known consumers: .*billing\.settlement\.v1/],
     [
       'a revision beyond the book',
       'ledger balance --workspace WS --as-of 20261101',
       /a revision from 0 to \d+, the last of this book, or a time such as 2026-04-30/,
     ],
-    ['an unknown command', 'frobnicate', /unknown command/],
-    ['a token for nobody', 'token mint --workspace ws_nobody --scope keys:read', /no workspace/],
     // No route takes it from a token: only keys read readings.
     ['a token that reads readings', 'token mint --workspace WS --scope readings:read', /is not a scope/],
-    ['a key of half a network', 'key issue --workspace WS --network 203.0.113.7/24', /network/],
-    ['too long an overlap', 'key rotate --key 00000000 --overlap 604801', /604800/],
-    [
-      'an endpoint to enable that nobody has',
-      'webhooks enable --endpoint we_no',
-      /no webhook endpoint we_no/,
-    ],
   ])('refuse %s in one line, with exit code 1', async (_, typed, message) => {
     const args = typed.replace('WS', workspace.workspaceId).split(' ');
     const { code, stdout, stderr } = await stack.runOps([...args, '--json']);
@@ -110,26 +97,17 @@ describe('the operator’s commands', () => {
          from (values (timestamptz '2020-01-01'), ('2020-01-02'), ('2020-01-03')) old (at)`,
       );
       const left = () => stack.query(`select from webhooks.settled_delivery where endpoint_id = 'we_old'`);
-      const retention = (...args: string[]) => stack.runOps(['retention', ...args]);
       expect(await stack.report(['retention', 'status'])).toMatchObject({ code: 1, late: ['deliveries'] });
       const shown = /deliveries +90 +2020-01-01T00:00 +3 /;
-      expect((await retention('status')).stdout).toMatch(shown);
-      for (const [kinds, said] of [
-        ['deliveries,all', '--kinds takes deliveries, events,'],
-        ['deliveries,test-readings', 'Workers alone delete test-readings'],
-      ] as const) {
-        const { code, stderr } = await retention('run', '--kinds', kinds);
-        expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
-      }
+      expect((await stack.runOps(['retention', 'status'])).stdout).toMatch(shown);
+      expect((await stack.runOps(['retention', 'run', '--kinds', 'test-readings'])).stderr).toContain(
+        'Workers alone delete test-readings',
+      );
       expect(await left()).toHaveLength(3);
       expect(await stack.ops(['retention', 'run', '--kinds', 'deliveries'])).toMatchObject({
         kinds: [{ kind: 'deliveries', removed: 3 }],
       });
       expect(await left()).toEqual([]);
-      expect(await stack.ops(['retention', 'status'])).toMatchObject({
-        late: [],
-        kinds: expect.arrayContaining([expect.objectContaining({ kind: 'audit', days: 400 })]),
-      });
     } finally {
       process.kill(worker, 'SIGCONT');
     }
@@ -160,11 +138,9 @@ describe('the operator’s commands', () => {
     expect(await versions()).toEqual([1, 1]);
     expect(await republish('--limit', '1', '--yes')).toMatchObject({ found: 1, requested: 1, dryRun: false });
     await recorded(1);
-    await until(async () => (await versions()).toSorted().join() === '1,2', 'one second version');
     expect(await republish('--yes')).toMatchObject({ found: 1, requested: 1, underWay: 0 });
     await recorded(2);
     await until(async () => (await versions()).join() === '2,2', 'two second versions');
-    expect(await republish('--yes')).toMatchObject({ found: 0, requested: 0 });
     const current = stack.ops(['publications', 'republish', '--content-version', CONTENT_VERSION]);
     await expect(current).rejects.toThrow(/are the current texts/);
   });
@@ -185,12 +161,6 @@ describe('the operator’s commands, wherever they run,', () => {
     const { child, ended } = start(['ledger', 'export', '--workspace', workspace.workspaceId]);
     child.stdout.destroy();
     expect(await ended).toEqual({ code: 141, stderr: '' });
-  });
-
-  it('keep their own exit code when they are done', async () => {
-    const refused = start(['streams', 'show', 'reading-nothing']);
-    refused.child.stdout.destroy();
-    expect(await refused.ended).toMatchObject({ code: 1 });
   });
 
   it('fail with one line when their output is on a full disk', () => {

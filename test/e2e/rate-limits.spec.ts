@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TEXTS } from '../../apps/portal/src/texts/texts.js';
 import { fixture, sharedStack, startApi } from '../support/index.js';
@@ -111,41 +110,4 @@ it('A workspace may not exceed the limits of unfinished readings and of requests
     return status;
   }, 50);
   expect(statuses[0]).toBe(400);
-});
-
-it('A repeated bulk is answered although its own readings fill the limits, and counts as often', async () => {
-  const customer = await open(400);
-  process.kill(stack.pids().worker, 'SIGSTOP');
-  const order = () =>
-    customer.call('POST', '/api/v1/readings/bulk', {
-      body: { mode: 'all', readings: [person(), person(), person()] },
-      headers: { 'idempotency-key': 'repeated' },
-    });
-  const answers = [await order(), await order()];
-  process.kill(stack.pids().worker, 'SIGCONT');
-  expect(answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual([
-    [202, null],
-    [202, 'true'],
-  ]);
-  // The two took six tokens of five.
-  await untilRefused(async () => (await order()).status, 20);
-});
-
-it('An address that sends 30 wrong keys in a minute gets 429; valid keys from it still work', async () => {
-  const customer = await open(0);
-  // All specs of this stack share the address, and some have just used its tokens.
-  await stack.query('delete from platform.rate_bucket');
-  const statuses = await untilRefused(async () => (await credits('wrong')).status);
-  expect(statuses.slice(0, 30)).toEqual(Array<number>(30).fill(401));
-  expect((await credits(customer.apiKey)).status).toBe(200);
-});
-
-it('An address that tries links which nobody made is limited alike; links that somebody made still work', async () => {
-  const customer = await open(20);
-  const links = `/api/v1/readings/${await customer.published()}/document/links`;
-  const made = await customer.call<{ url: string }>('POST', links, { body: { format: 'markdown' } });
-  const guess = () => `${api.baseUrl}/d/${randomBytes(30).toString('base64url')}`;
-  const statuses = await untilRefused(async () => (await fetch(guess())).status);
-  expect([404, 429]).toContain(statuses[0]);
-  expect((await fetch(made.body.url)).status).toBe(200);
 });

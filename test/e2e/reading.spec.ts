@@ -3,16 +3,19 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { calculateTheme } from '#numerology/index.js';
+import { pathToFileURL } from 'node:url';
+import { projectPath } from '#platform/project-path.js';
+import { plainText } from '#publishing/pdf/testing/pdf-file.js';
 import { Integrator, person, until, type Answer } from '../support/integrator.js';
 import { fixture, RECEIVER_SETTINGS, startReceiver, startStack } from '../support/index.js';
-import { Documents, changedTexts, type Edition } from './support/documents.js';
-
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** While it exists, a starting worker has other texts. */
 const CHANGED = join(tmpdir(), `changed-texts-${process.pid}`);
-const TEXTS = changedTexts(CHANGED, 'Thème numérologique', 'Thème corrigé');
+const TEXTS = {
+  CHANGED_TEXTS_FILE: CHANGED,
+  CHANGED_TEXTS: 'Thème numérologique=>Thème corrigé',
+  NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${pathToFileURL(projectPath('test/support/changed-texts.mjs')).href}`,
+};
 afterAll(() => rmSync(CHANGED, { force: true }));
 
 const stack = fixture(() =>
@@ -37,93 +40,89 @@ const outcomeOf = (readingId: string) => {
 
 const refusal = ({ status, headers, body }: Answer) => [status, body['code'], headers.get('retry-after')];
 
-describe('a reading', () => {
-  it('completes with the numbers of the method, and is published in three formats', async () => {
-    const readingId = await customer.published();
-    const path = `/api/v1/readings/${readingId}`;
-    const result = await customer.call<{ numbers: unknown; asOf: string }>('GET', `${path}/result`);
-    const { name, dateOfBirth } = person();
-    const theme = calculateTheme({ name, dateOfBirth, subjectGender: 'feminine' }, result.body.asOf);
-    expect(result.body.numbers).toEqual(JSON.parse(JSON.stringify(theme.numbers)));
-
-    const read = async (format: string, headers = {}) => {
-      const { apiKey } = customer;
-      const url = `${stack.baseUrl}${path}/document?format=${format}`;
-      const answer = await fetch(url, { headers: { 'x-api-key': apiKey, ...headers } });
-      const { status } = answer;
-      return { status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
-    };
-    for (const [format, type, text] of [
-      ['document_v1', 'application/json', '"type":"document"'],
-      ['markdown', 'text/markdown; charset=utf-8', 'Zoé Marie Lefèvre'],
-      ['pdf', 'application/pdf', '%PDF-'],
-    ] as const) {
-      const { headers, bytes } = await read(format);
-      expect([headers.get('content-type'), bytes.includes(text)]).toEqual([type, true]);
-    }
-    const [pdf, again] = [await read('pdf'), await read('pdf')];
-    expect(pdf.headers.get('content-disposition')).toContain('attachment');
-    expect(again.bytes.equals(pdf.bytes)).toBe(true);
-    expect((await read('pdf', { 'if-none-match': pdf.headers.get('etag') })).status).toBe(304);
-  });
-
-  it('fails when it cannot be processed, releases the credits and announces it', async () => {
-    const before = await customer.balanceAtRest();
-    let toldOf: Promise<{ body: object }> | undefined;
-    receiver.answer = ({ event }) => {
-      if (event.type === 'reading.failed') toldOf = customer.call('GET', '/api/v1/credits');
-      return { status: 204 };
-    };
-    const worker = stack.pids().worker;
-    process.kill(worker, 'SIGSTOP');
-    const { body } = await customer.create(person());
-    // Destroys the key as an erasure does, but before the reading is generated.
-    await stack.query('delete from platform.subject_key where subject_id = $1', [body.readingId]);
-    process.kill(worker, 'SIGCONT');
-    const ended = await customer.untilEnded(body.readingId);
-    expect(ended).toMatchObject({
-      status: 'failed',
-      error: {
-        code: 'input_unprocessable',
-        retryable: false,
-        title: expect.any(String),
-        occurredAt: expect.stringMatching(INSTANT),
-      },
-    });
-    const path = `/api/v1/readings/${body.readingId}`;
-    const failed = [409, 'reading_failed', null];
-    expect(refusal(await customer.call('GET', `${path}/result`))).toEqual(failed);
-    expect(refusal(await customer.call('POST', `${path}/document/republish`))).toEqual(failed);
-    const document = await customer.call('GET', `${path}/document?format=pdf`);
-    expect(refusal(document)).toEqual([404, 'document_not_available', null]);
-    await until(() => toldOf !== undefined, 'reading.failed');
-    // A receiver that checks at once sees the credits released.
-    expect((await toldOf!).body).toMatchObject({ available: before.available, reserved: before.held });
-    expect(eventsOf(body.readingId).filter(({ type }) => type === 'reading.failed')).toHaveLength(1);
-  });
-
-  it('that takes too long is announced as delayed, once, before it completes', async () => {
-    const worker = stack.pids().worker;
-    process.kill(worker, 'SIGSTOP');
-    const { body } = await customer.create(person());
-    await delay(800);
-    const path = `/api/v1/readings/${body.readingId}`;
-    const early = [409, 'reading_not_completed', '2'];
-    expect(refusal(await customer.call('GET', `${path}/result`))).toEqual(early);
-    expect(refusal(await customer.call('POST', `${path}/document/republish`))).toEqual(early);
-    process.kill(worker, 'SIGCONT');
-    await customer.untilEnded(body.readingId);
-    await until(
-      () => eventsOf(body.readingId).length >= 3,
-      () => `${eventsOf(body.readingId).length} webhooks`,
-    );
-    expect(eventsOf(body.readingId).map(({ type, sequence }) => [type, sequence])).toEqual([
-      ['reading.delayed', 1],
-      ['reading.completed', 2],
-      ['reading.published', 3],
-    ]);
-  });
+it('A reading that takes too long is announced as delayed, once, before it completes', async () => {
+  const worker = stack.pids().worker;
+  process.kill(worker, 'SIGSTOP');
+  const { body } = await customer.create(person());
+  await delay(800);
+  const path = `/api/v1/readings/${body.readingId}`;
+  const early = [409, 'reading_not_completed', '2'];
+  expect(refusal(await customer.call('GET', `${path}/result`))).toEqual(early);
+  expect(refusal(await customer.call('POST', `${path}/document/republish`))).toEqual(early);
+  process.kill(worker, 'SIGCONT');
+  await customer.untilEnded(body.readingId);
+  await until(
+    () => eventsOf(body.readingId).length >= 3,
+    () => `${eventsOf(body.readingId).length} webhooks`,
+  );
+  expect(eventsOf(body.readingId).map(({ type, sequence }) => [type, sequence])).toEqual([
+    ['reading.delayed', 1],
+    ['reading.completed', 2],
+    ['reading.published', 3],
+  ]);
 });
+
+const FORMATS = ['document_v1', 'markdown', 'pdf'];
+
+/** A version of a document in all formats. */
+interface Edition {
+  readonly etags: readonly (string | null)[];
+  /** Base64. */
+  readonly bytes: readonly string[];
+  readonly markdown: string;
+  /** Of the pages of its PDF, in points. */
+  readonly width: number;
+}
+
+/** The documents of one reading, for its owner. */
+class Documents {
+  constructor(
+    private readonly customer: Integrator,
+    readonly readingId: string,
+  ) {}
+
+  /** The version, or the newest. */
+  async edition(version?: number): Promise<Edition> {
+    const answers = await Promise.all(FORMATS.map((format) => this.fetch(format, version)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const bytes = await Promise.all(answers.map(async (answer) => Buffer.from(await answer.arrayBuffer())));
+    return {
+      etags: answers.map(({ headers }) => headers.get('etag')),
+      bytes: bytes.map((one) => one.toString('base64')),
+      markdown: bytes[1]!.toString(),
+      width: Number(/\/MediaBox \[0 0 (\d+)/.exec(plainText(bytes[2]!))?.[1]),
+    };
+  }
+
+  /** Status and code of the answer to a request for a version as PDF. */
+  async refusalOf(version: number): Promise<readonly [number, string]> {
+    const answer = await this.fetch('pdf', version);
+    return [answer.status, ((await answer.json()) as { code: string }).code];
+  }
+
+  republish(body?: object): Promise<Answer> {
+    return this.customer.call('POST', `/api/v1/readings/${this.readingId}/document/republish`, {
+      body,
+    });
+  }
+
+  /** The reading and its document are shown by two read models, which do not wait for each other. */
+  untilVersion(version: number): Promise<void> {
+    return until(
+      async () =>
+        (await this.customer.reading(this.readingId)).document.version === version &&
+        (await (await this.fetch('markdown')).text()).includes(`documentVersion: ${version}\n`),
+      () => `version ${version}`,
+    );
+  }
+
+  private fetch(format: string, version?: number): Promise<Response> {
+    const query = `format=${format}${version === undefined ? '' : `&version=${version}`}`;
+    return fetch(`${this.customer.baseUrl}/api/v1/readings/${this.readingId}/document?${query}`, {
+      headers: { 'x-api-key': this.customer.apiKey },
+    });
+  }
+}
 
 describe('another version of a document', () => {
   let documents: Documents;
@@ -183,18 +182,5 @@ describe('another version of a document', () => {
     expect(await documents.refusalOf(1)).toEqual([404, 'document_not_available']);
     expect(await remake(readingId, '--yes')).toMatchObject({ versions });
     expect(await documents.edition(1)).toEqual(first);
-  });
-
-  it('replaces a lost one, and answers a repeated key alike', async () => {
-    const headers = { 'idempotency-key': 'third version' };
-    const third = await documents.republish({}, headers);
-    await documents.untilVersion(3);
-    const again = await documents.republish({}, headers);
-    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([
-      202,
-      third.body,
-      'true',
-    ]);
-    expect((await documents.edition()).markdown).toContain('Thème corrigé');
   });
 });

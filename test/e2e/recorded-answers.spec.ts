@@ -59,6 +59,13 @@ const withLimit = async (headers: Headers): Promise<Headers> => {
   return new Headers([...headers, ['ratelimit-policy', 'let pass']]);
 };
 
+/** Paths and URLs of the service, at any depth. */
+const linksIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string')
+    return /^(https?:\/\/127\.|\/(api|d|docs|portal)\/)/.test(value) && value !== receiver.url ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(linksIn) : [];
+};
+
 it('answers as recorded, except for ids, times and human-readable texts', async () => {
   const names = new Names();
   const customer = await Integrator.open(stack, 20);
@@ -85,10 +92,11 @@ it('answers as recorded, except for ids, times and human-readable texts', async 
   expect(recorded).toBe(golden);
 });
 
-it('answers with the members that the examples of its OpenAPI document show', async () => {
+it('answers with the members that the examples of its OpenAPI document show, and with links that lead somewhere', async () => {
   const customer = await Integrator.open(stack, 40);
   const credentials = await credentialsOf(customer);
   const answers: Record<string, Record<string, unknown>> = {};
+  const links = new Set<string>();
   const ask: Ask = async (operation, { of = [], query = '', body, as = 'key' } = {}) => {
     const [method, template] = operation.split(' ') as [string, string];
     const values = [...of];
@@ -97,6 +105,7 @@ it('answers with the members that the examples of its OpenAPI document show', as
     expect({ operation, ok: response.ok, ...(!response.ok && answer) }).toEqual({ operation, ok: true });
     if (operation === 'POST /api/v1/webhooks') receiver.secret = String(answer['signingSecret']);
     answers[operation] = shownAnswer(answer);
+    for (const link of linksIn(answer)) links.add(link);
     return { status: response.status, headers: response.headers, body: answer };
   };
   await askForExamples(ask, customer, receiver.url);
@@ -108,6 +117,12 @@ it('answers with the members that the examples of its OpenAPI document show', as
       return [operation, kept && unsharedMembers(answer, kept).length === 0 ? kept : answer] as const;
     });
     writeFileSync(EXAMPLES_FILE, `${JSON.stringify(Object.fromEntries(renewed), null, 2)}\n`);
+  }
+  // A link leads somewhere as it stands.
+  expect(links.size).toBeGreaterThan(10);
+  for (const link of links) {
+    const { status } = await fetch(new URL(link, stack.baseUrl), { headers: credentials.key });
+    expect([link, status]).toEqual([link, 200]);
   }
   const shown = readExamples();
   expect(Object.keys(shown)).toEqual(Object.keys(answers));

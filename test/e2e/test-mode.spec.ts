@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { fixture, sharedStack } from '../support/index.js';
-import { Integrator, person, until, untilServed, type Reading } from '../support/integrator.js';
+import { Integrator, person, until, type Reading } from '../support/integrator.js';
 
 interface FeedEvent {
   readonly type: string;
@@ -62,27 +62,6 @@ it('A test reading gets the outcome that it asks for, and waits as long', async 
   expect(millisecondsBetween(late!['completedAt'], late!.document.publishedAt)).toBeGreaterThan(3_900);
 });
 
-it('A refusal comes as asked for, but not in live mode, nor by an unknown name', async () => {
-  const refusal = async (outcome: string, by = test) => {
-    const { status, headers, body } = await by.create(asking(outcome));
-    return { status, body, retry: headers.get('retry-after') };
-  };
-  expect(await refusal('insufficient_credits')).toMatchObject({ status: 402 });
-  expect(await refusal('unavailable')).toMatchObject({
-    status: 503,
-    body: { code: 'enqueue_unavailable' },
-    retry: expect.stringMatching(/^\d+$/),
-  });
-  for (const [outcome, by] of [
-    ['unavailable', live],
-    ['failed:ping', test],
-  ] as const)
-    expect(await refusal(outcome, by)).toMatchObject({
-      status: 400,
-      body: { errors: [{ pointer: '/metadata/test_outcome' }] },
-    });
-});
-
 it('Live and test share a workspace and nothing else: readings, documents, events, credits', async () => {
   const before = await live.balance();
   const readingId = await test.published(person('Ada', 'en-US'));
@@ -111,20 +90,4 @@ it('Live and test do not wait for each other: a live reading overtakes test read
   expect(await live.reading(await live.published())).toMatchObject({ status: 'completed' });
   const batch = await test.call('GET', `/api/v1/batches/${String(body['batchId'])}`);
   expect(batch.body).toMatchObject({ states: { queued: 40 } });
-});
-
-it('A trial is about a test reading whose result and document can be fetched, made when there is none', async () => {
-  const newcomer = await Integrator.open(stack, 20);
-  const path = `/api/v1/webhooks/${await newcomer.endpoint('https://receiver.example.com/hook')}/test`;
-  const send = () =>
-    untilServed(() =>
-      newcomer.call<{ readingId: string }>('POST', path, { body: { type: 'reading.published' } }),
-    );
-  const { status, body: delivery } = await send();
-  expect([status, delivery]).toMatchObject([202, { livemode: false, test: true }]);
-  const tester = await newcomer.inTestMode();
-  expect((await tester.call('GET', `/api/v1/readings/${delivery.readingId}/result`)).status).toBe(200);
-  expect((await document(tester, delivery.readingId, 'pdf')).status).toBe(200);
-  expect((await send()).body.readingId).toBe(delivery.readingId);
-  expect(await newcomer.balance()).toMatchObject({ available: 20, held: 0, consumed: 0 });
 });

@@ -6,7 +6,7 @@ import { addedToAppend } from '#event-sourcing/testing/tally.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until, untilServed } from '../support/integrator.js';
 import { DEFAULT_LIMITS } from '../support/default-limits.js';
-import { startStack, type StartedStack } from '../support/index.js';
+import { fixture, startStack } from '../support/index.js';
 import { rounds } from '../support/rounds.js';
 
 /**
@@ -18,14 +18,14 @@ const CALLS = rounds(150, 10_000);
 const EVENTS = 4_000;
 const EVENT_BYTES = 1_200;
 
-let stack: StartedStack;
-let customer: Integrator;
+// Before the stack stops.
+afterAll(() => void process.kill(stack.pids().worker, 'SIGCONT'));
+const stack = fixture(() => startStack({ env: DEFAULT_LIMITS }));
+const customer = fixture(() => Integrator.open(stack, 1_000_000));
 let readingId: string;
 let atRest: number;
 
 beforeAll(async () => {
-  stack = await startStack({ env: DEFAULT_LIMITS });
-  customer = await Integrator.open(stack, 1_000_000);
   await fill();
   ({ readingId } = (await untilServed(() => customer.create())).body);
   await customer.untilEnded(readingId);
@@ -35,13 +35,6 @@ beforeAll(async () => {
   await delay(500);
   atRest = await openCalls(stack.eventStoreUrl);
 });
-
-afterAll(async () => {
-  if (!stack) return;
-  process.kill(stack.pids().worker, 'SIGCONT');
-  await stack.stop();
-});
-
 const fill = async (): Promise<void> => {
   const bounds = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
   const store = await openEventStore({

@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Integrator } from '../support/integrator.js';
-import { sharedStack, type Stack } from '../support/index.js';
+import { fixture, sharedStack } from '../support/index.js';
 
 /** Requests with an ambiguous end, and text that attempts an injection. */
-let stack: Stack;
-let customer: Integrator;
-
-beforeAll(async () => {
-  stack = await sharedStack();
-  customer = await Integrator.open(stack, 100);
-});
-
-afterAll(async () => {
-  await stack?.stop();
-});
+const stack = fixture(sharedStack);
+const customer = fixture(() => Integrator.open(stack, 100));
 
 /** Sends these bytes and waits until the service closes. @returns everything it answered */
 const send = (bytes: string): Promise<string> =>

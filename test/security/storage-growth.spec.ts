@@ -1,16 +1,7 @@
 import { ALL_DELIVERIES } from '#webhooks/read-models/delivery-sql.js';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
-import { Integrator, person, until, untilServed } from '../support/integrator.js';
-import {
-  RECEIVER_SETTINGS,
-  startReceiver,
-  startStack,
-  type Receiver,
-  type StartedStack,
-} from '../support/index.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Integrator, until, untilServed } from '../support/integrator.js';
+import { fixture, RECEIVER_SETTINGS, startReceiver, startStack } from '../support/index.js';
 import { rounds } from '../support/rounds.js';
 
 /** Calls that a caller with an API key can repeat. */
@@ -20,44 +11,25 @@ const READINGS = 8;
 const RETRIES = ['0', ...Array<string>(2 * REPEATS).fill('3600000')].join(',');
 const ALL = ['missing', 'skipped', 'exhausted', 'succeeded'];
 
-let stack: StartedStack;
-let customer: Integrator;
-let receiver: Receiver;
-let database: pg.Pool;
+const receiver = fixture(startReceiver);
+const stack = fixture(() =>
+  startStack({ env: { ...RECEIVER_SETTINGS, WEBHOOK_RETRY_SCHEDULE_MS: RETRIES } }),
+);
+const customer = fixture(() => Integrator.open(stack, 20 * READINGS));
+const events = 2 * READINGS;
 let endpointId: string;
-let events: number;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
   // Every attempt fails, and its retry is due in an hour.
   receiver.answer = () => ({ status: 500 });
-  stack = await startStack({ env: { ...RECEIVER_SETTINGS, WEBHOOK_RETRY_SCHEDULE_MS: RETRIES } });
-  customer = await Integrator.open(stack, 20 * READINGS);
-  const runtime = JSON.parse(readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8')) as {
-    DATABASE_URL: string;
-  };
-  database = new pg.Pool({ connectionString: runtime.DATABASE_URL, max: 2 });
-  const created = await Promise.all(Array.from({ length: READINGS }, () => customer.create(person())));
+  const created = await Promise.all(Array.from({ length: READINGS }, () => customer.create()));
   for (const { body } of created) await customer.untilEnded(body.readingId);
-  await until(
-    async () => (await rows('webhooks.public_event')) === 2 * READINGS,
-    () => 'events are missing',
-  );
-  events = 2 * READINGS;
-  const { body } = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
-    body: { url: receiver.url },
-  });
-  ({ endpointId } = body);
-});
-
-afterAll(async () => {
-  await database?.end();
-  await stack?.stop();
-  await receiver?.stop();
+  await until(async () => (await rows('webhooks.public_event')) === events, 'all events are there');
+  endpointId = await customer.endpoint(receiver);
 });
 
 const rows = async (what: string): Promise<number> =>
-  (await database.query(`select from ${what.replace(/^delivery/, ALL_DELIVERIES)}`)).rowCount ?? 0;
+  (await stack.query(`select from ${what.replace(/^delivery/, ALL_DELIVERIES)}`)).length;
 const post = (path: string, body: object = {}) =>
   customer.call('POST', `/api/v1/webhooks/${endpointId}${path}`, { body });
 const replay = () => post('/replay', { since: '2020-01-01T00:00:00Z', statuses: ALL });
@@ -92,10 +64,10 @@ describe('With many repetitions', () => {
   });
 
   it('a pending redelivery is not repeated', async () => {
-    const { rows: some } = await database.query<{ delivery_id: string }>(
-      'select delivery_id from webhooks.delivery limit 1',
+    const [some] = await stack.query<{ id: string }>(
+      'select delivery_id as id from webhooks.delivery limit 1',
     );
-    const path = `/deliveries/${some[0]!.delivery_id}/redeliver`;
+    const path = `/deliveries/${some!.id}/redeliver`;
     const answers = await Promise.all(Array.from({ length: REPEATS }, () => post(path)));
     expect(statusesOf(answers)).toEqual([202]);
     expect(await rows('delivery')).toBe(events + 1);
@@ -112,8 +84,7 @@ describe('With many repetitions', () => {
     expect(await rows('delivery where test')).toBe(10);
     expect(await rows('webhooks.public_event where position is null and reading_id is not null')).toBe(10);
     expect(await rows('webhooks.public_event where livemode and reading_id is not null')).toBe(events);
-    const { rows: made } = await database.query('select from readings.reading where not livemode');
-    expect(made).toHaveLength(1);
+    expect(await rows('readings.reading where not livemode')).toBe(1);
   });
 
   it('an endpoint that is disabled, enabled and replayed has one unsent delivery per event', async () => {
@@ -130,28 +101,17 @@ describe('With many repetitions', () => {
       await replaysEnded();
     }
     // Attempted deliveries stay as history. Of the others, only the last stays.
-    const { rows: most } = await database.query<{ most: number }>(
+    const [unsent] = await stack.query<{ most: number }>(
       `select max(count)::int as most from (
          select count(*) from ${ALL_DELIVERIES} where attempts = 0 and not test group by event_id) unsent`,
     );
-    expect(most[0]!.most).toBeLessThanOrEqual(1);
+    expect(unsent!.most).toBeLessThanOrEqual(1);
   });
 
   it('refused calls leave no row behind', async () => {
-    const before = [
-      await rows('webhooks.replay'),
-      await rows('delivery'),
-      await rows('webhooks.public_event'),
-    ];
-    const body = { since: 'yesterday' };
-    for (let n = 0; n < 20; n += 1) expect((await post('/replay', body)).status).toBe(400);
-    const elsewhere = `/api/v1/webhooks/we_00000000-0000-4000-8000-000000000000`;
-    for (const path of ['/replay', '/test', '/rotate-secret'])
-      expect((await customer.call('POST', elsewhere + path, { body: {} })).status).toBe(404);
-    expect([
-      await rows('webhooks.replay'),
-      await rows('delivery'),
-      await rows('webhooks.public_event'),
-    ]).toEqual(before);
+    const tables = ['webhooks.replay', 'delivery', 'webhooks.public_event'];
+    const before = await Promise.all(tables.map(rows));
+    for (let n = 0; n < 20; n += 1) expect((await post('/replay', { since: 'yesterday' })).status).toBe(400);
+    expect(await Promise.all(tables.map(rows))).toEqual(before);
   });
 });

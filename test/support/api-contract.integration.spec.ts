@@ -21,24 +21,12 @@ const answer = (changes: Partial<SeenAnswer> & { json?: unknown; carries?: Recor
 describe('An answer checked against the OpenAPI document', () => {
   it('conforms', () => {
     expect(contractFaults(answer())).toEqual([]);
-    expect(contractFaults(answer({ method: 'HEAD', body: Buffer.alloc(0) }))).toEqual([]);
-  });
-
-  it('conforms when nothing has changed since, after a wait too', () => {
-    const headers = new Headers({ 'x-request-id': 'req_1', etag: '"5f"', 'preference-applied': 'wait=1' });
-    const target = '/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
-    expect(contractFaults(answer({ target, status: 304, headers, body: Buffer.alloc(0) }))).toEqual([]);
   });
 
   it.each<[string, Parameters<typeof answer>[0], string]>([
     ['another status', { status: 201 }, 'the status 201 is not described'],
     ['another media type', { carries: { 'content-type': 'text/html' } }, 'text/html is not described'],
     ['an additional member', { json: { ...CREDITS, secret: 1 } }, 'must NOT have additional properties'],
-    [
-      'an additional header',
-      { carries: { 'x-powered-by': 'x' } },
-      'the header x-powered-by is not described',
-    ],
     [
       'a missing header',
       { headers: new Headers({ 'content-type': 'application/json' }) },

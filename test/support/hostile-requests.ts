@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { CANARY, NASTY, canary, change, garble } from './hostile-bodies.js';
 import { exampleOf, operations, requestOf, type Operation } from './described-requests.js';
 
 /** A raw request: anything that HTTP lets a caller send. */
@@ -9,6 +8,82 @@ export interface HostileRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
 }
+
+/** Part of every generated value. A refusal that contains it repeats the input. */
+export const CANARY = 'Zq7Canary';
+
+/** Texts that often break software. */
+const NASTY = [
+  '',
+  '\u0000',
+  '\u202e\u200b\ufeff',
+  '\ud800',
+  'Z̸̢a̷l̶g̵o̸'.repeat(20),
+  'a'.repeat(5_000),
+  "'; drop schema readings cascade; --",
+  '{{constructor.constructor("return process")()}}',
+  '../../../etc/passwd',
+  '\r\nx-injected: 1\r\n\r\n<script>',
+  'http://2130706433/',
+  'https://user:pass@example.com/',
+  '2023-02-30',
+  '9999-12-31T23:59:60Z',
+  '+275760-09-13T00:00:00.000Z',
+  'null',
+];
+/** The canary, followed by random text. */
+const canary = fc
+  .oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 60 }))
+  .map((text) => CANARY + text);
+
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 4, arbitrary: canary },
+  { weight: 2, arbitrary: fc.constantFrom(...NASTY) },
+  fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1.5, 1e308, 2 ** 53, [], {}, [[]], [null], ['']),
+  fc.array(canary, { maxLength: 20 }),
+  fc.constantFrom<unknown>(Array(2_000).fill(0), Array(9).fill('Martin'), { toString: 1 }, { length: 3 }),
+  fc.jsonValue({ maxDepth: 4 }),
+);
+const MEMBERS = '__proto__ constructor prototype toString workspaceId credits status url a/b~c $ref é';
+const memberName = fc.constantFrom('', ...MEMBERS.split(' '));
+
+/** Changes to a body: one of its values, at any depth, is another, is gone, or has one more member. */
+const change = fc
+  .tuple(fc.nat(12), fc.constantFrom('replace', 'replace', 'replace', 'remove', 'add'), memberName, value)
+  .map(([place, how, name, by]) => (body: unknown): unknown => {
+    let at = 0;
+    return JSON.parse(JSON.stringify(body) ?? 'null', (_, one: unknown) => {
+      if ((at += 1) - 1 !== place) return one;
+      if (how === 'remove') return undefined;
+      return how === 'add' && typeof one === 'object' && one !== null
+        ? // Defined, not assigned: `__proto__` must arrive as a member.
+          Object.defineProperty({ ...one }, name, { value: by, enumerable: true })
+        : by;
+    });
+  });
+
+/** Changes to the text of a body. */
+const garble: fc.Arbitrary<(text: string) => Buffer> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant((text: string) => Buffer.from(text)) },
+  fc.constantFrom<(text: string) => Buffer>(
+    (text) => Buffer.from(text.replace('{', `{"locale":"${CANARY}",`)),
+    (text) => Buffer.from(text.replace('{', '{"\\u0075rl":"x","url":"y",')),
+    (text) => Buffer.from(text.slice(0, -1)),
+    (text) => Buffer.from(text + text),
+    (text) => Buffer.from(`\ufeff${text}`),
+    (text) => Buffer.from(text, 'utf16le'),
+    (text) =>
+      Buffer.concat([Buffer.from(text.slice(0, 10)), Buffer.from([0xff, 0xc0, 0x80]), Buffer.from('"}')]),
+    () => Buffer.from('['.repeat(8_000)),
+    () => Buffer.from('{"a":'.repeat(3_000) + '1' + '}'.repeat(3_000)),
+    (text) => Buffer.from(text + ' '.repeat(17_000)),
+    (text) => Buffer.from(text.replace(/:"[^"]*"/, ':1e999')),
+    () => Buffer.from('null'),
+    () => Buffer.from(`"${CANARY}"`),
+    () => Buffer.alloc(0),
+    () => Buffer.from([0]),
+  ),
+);
 
 const id = fc.oneof(
   { weight: 3, arbitrary: canary.map(encodeURIComponentSafely) },

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, type EventData, type JSONType } from '@eventstore/db-client';
+import { CATALOGUES } from '../../golden/catalogues.js';
 import type { Random } from '../../support/random.js';
 
-/** The streams of a customer that runs. */
+/** Streams of one customer. */
 export interface Targets {
   readonly workspaceId: string;
+  /** Published. */
   readonly readingId: string;
   readonly endpointId: string;
   /** The stream of a pack that the customer bought. */
@@ -27,34 +29,10 @@ const FAULTS = [
   'wrong fields',
   'no metadata',
   'odd metadata',
+  // The event itself is right, and stands in the same stream of another workspace.
+  'of another workspace',
 ] as const;
-/** The event itself is right, and stands in a stream where it does not belong. */
-const MISPLACED = ['of another stream type', 'of another workspace'] as const;
-type Fault = (typeof FAULTS)[number] | (typeof MISPLACED)[number];
-
-const TYPES = {
-  reading: ['ReadingRequested', 'ReadingStarted', 'ReadingCompleted', 'ReadingFailed', 'ReadingErased'],
-  publication: ['PublicationRequested', 'DocumentPublished', 'PublicationWithdrawn'],
-  credits: [
-    'BookOpened',
-    'PackPurchased',
-    'CreditsReserved',
-    'CreditsCaptured',
-    'CreditsReleased',
-    'PeriodCarried',
-    'PeriodClosed',
-  ],
-  testbook: ['BookOpened', 'CreditsAdjusted', 'CreditsReserved', 'CreditsCaptured', 'CreditsReleased'],
-  orderline: ['OrderLineClaimed'],
-  workspace: ['WorkspaceOpened', 'ApiKeyIssued', 'ApiKeyRevoked'],
-  webhookEndpoint: ['WebhookEndpointCreated', 'WebhookEndpointUpdated', 'WebhookEndpointDeleted'],
-  setAside: ['EventSetAside'],
-} as const;
-
-type Category = keyof typeof TYPES;
-const CATEGORIES = Object.keys(TYPES) as [Category, ...Category[]];
-/** Those with streams of a customer. */
-const OWNED = CATEGORIES.filter((category) => category !== 'setAside') as [Category, ...Category[]];
+type Fault = (typeof FAULTS)[number];
 
 /** Draws events that no program of this service would append, and appends each at the end of its stream. */
 export class Forger {
@@ -74,16 +52,23 @@ export class Forger {
   /** @param others streams of another customer */
   async append(targets: Targets, others: Targets): Promise<MalformedEvent> {
     const { random } = this;
-    if (random.chance(1 / 3)) return this.misplace(targets, others);
-    const category = random.pick(CATEGORIES);
-    // Every third stands in a stream that does not exist, or that is of another category than the event.
-    const isForeign = random.chance(1 / 3);
-    const stream = isForeign ? foreignStream(random, category, targets) : streamOf(category, targets);
+    const [own, foreign] = [streamsOf(targets), streamsOf(others)];
+    const place = random.between(0, own.length - 1);
+    const [types, stream] = own[place]!;
     const fault = random.pick(FAULTS);
-    const typesOf: readonly [string, ...string[]] = TYPES[isForeign ? random.pick(CATEGORIES) : category];
-    const type = fault === 'unknown type' ? random.pick(['Vanished', 'constructor']) : random.pick(typesOf);
-    await this.client.appendToStream(stream, [eventWith(fault, type, targets)]);
-    return { stream, type, fault };
+    if (fault === 'of another workspace') {
+      const events: { type: string; data: JSONType; metadata: JSONType }[] = [];
+      for await (const { event } of this.client.readStream(foreign[place]![1]))
+        events.push(event as unknown as (typeof events)[number]);
+      const { type, data, metadata } = random.pick(events as [(typeof events)[number]]);
+      await this.client.appendToStream(stream, [jsonEvent({ type, data, metadata })]);
+      return { stream, type, fault };
+    }
+    // Every third stands in a stream that does not exist.
+    const at = random.chance(1 / 3) ? `${stream.split('-')[0]}-${randomUUID()}` : stream;
+    const type = fault === 'unknown type' ? random.pick(['Vanished', 'constructor']) : random.pick(types);
+    await this.client.appendToStream(at, [eventWith(fault, type, targets)]);
+    return { stream: at, type, fault };
   }
 
   /** Appends one event; without metadata unless it is well formed. @returns its revision */
@@ -93,50 +78,28 @@ export class Forger {
     const { nextExpectedRevision } = await this.client.appendToStream(stream, [event]);
     return nextExpectedRevision;
   }
-
-  private async misplace(targets: Targets, others: Targets): Promise<MalformedEvent> {
-    const { random } = this;
-    const fault = random.pick(MISPLACED);
-    const category = random.pick(fault === 'of another workspace' ? OWNED : CATEGORIES);
-    const from =
-      fault === 'of another workspace'
-        ? streamOf(category, others)
-        : streamOf(random.pick(OWNED.filter((one) => one !== category) as [Category]), targets);
-    const events: { type: string; data: JSONType; metadata: JSONType }[] = [];
-    for await (const { event } of this.client.readStream(from))
-      events.push(event as unknown as (typeof events)[number]);
-    const { type, data, metadata } = random.pick(events as [(typeof events)[number]]);
-    const stream = streamOf(category, targets);
-    await this.client.appendToStream(stream, [jsonEvent({ type, data, metadata })]);
-    return { stream, type, fault };
-  }
 }
 
-const streamOf = (
-  category: Category,
-  { workspaceId, readingId, endpointId, orderLineId }: Targets,
-): string => {
-  const ids: Readonly<Record<Category, string>> = {
-    reading: readingId,
-    publication: readingId,
-    credits: workspaceId,
-    testbook: workspaceId,
-    orderline: orderLineId,
-    workspace: workspaceId,
-    webhookEndpoint: endpointId,
-    setAside: 'events',
-  };
-  return `${category}-${ids[category]}`;
-};
-
-const foreignStream = (random: Random, category: Category, targets: Targets): string => {
-  const [name] = streamOf(category, targets).split('-');
-  return random.pick([
-    `${name}-${randomUUID()}`,
-    `${name}-no uuid`,
-    `${name}-ws_unknown`,
-    `unheard-${randomUUID()}`,
-  ]);
+type Types = readonly [string, ...string[]];
+/** The streams of a customer, each with the types of its events. */
+const streamsOf = ({
+  workspaceId,
+  readingId,
+  endpointId,
+  orderLineId,
+}: Targets): readonly (readonly [Types, string])[] => {
+  const { reading, publication, credits, orderline, workspace, webhookEndpoint } = CATALOGUES;
+  const typesOf = ({ definitions }: { readonly definitions: object }) =>
+    Object.keys(definitions) as unknown as Types;
+  return [
+    [typesOf(reading), `reading-${readingId}`],
+    [typesOf(publication), `publication-${readingId}`],
+    [typesOf(credits), `credits-${workspaceId}`],
+    [typesOf(credits), `testbook-${workspaceId}`],
+    [typesOf(orderline), `orderline-${orderLineId}`],
+    [typesOf(workspace), `workspace-${workspaceId}`],
+    [typesOf(webhookEndpoint), `webhookEndpoint-${endpointId}`],
+  ];
 };
 
 const metadataOf = (workspaceId: string, schemaVersion: number) => ({
