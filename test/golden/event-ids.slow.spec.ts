@@ -44,7 +44,7 @@ beforeAll(async () => {
   random.begin('');
   const service = await startService();
   stop = () => service.nest.close();
-  for (const [name, run] of scenario(service)) {
+  for (const [name, run] of Object.entries(scenario(service))) {
     random.begin(name);
     service.clock.at += 1_000;
     const from = service.store.log.length;

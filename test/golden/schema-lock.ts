@@ -51,10 +51,10 @@ export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock
         (from) =>
           `${type} has no upcaster from version ${from}: add one to its entry in the catalogue of ${catalogue.category}, since stored events of that version must always be readable.`,
       ),
-      ...(locked ? [] : [`${name} is new: give it a sample in test/golden/samples.ts, ${WRITE}.`]),
+      ...(locked ? [] : [`${name} is new: write test/golden/events/${name}.json, ${WRITE}.`]),
       ...(locked && canonicalJson(locked.schema) !== canonicalJson(jsonSchemaOf(schema))
         ? [
-            `The schema of ${name} changed, but events of that version are stored: revert the change, or make it version ${version + 1} with an upcaster from ${version} in the catalogue of ${catalogue.category}, change its sample in test/golden/samples.ts, and ${WRITE}.`,
+            `The schema of ${name} changed, but events of that version are stored: revert the change, or make it version ${version + 1} with an upcaster from ${version} in the catalogue of ${catalogue.category}, write its golden file, and ${WRITE}.`,
           ]
         : []),
     ];

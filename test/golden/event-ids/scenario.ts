@@ -31,8 +31,6 @@ const KEY = {
 const byOperator = (request: string) => requestedBy('operator:ada', request);
 const byOwner = (request: string) => requestedBy('user:owner', request);
 
-export type Step = readonly [name: string, run: () => Promise<unknown>];
-
 const correction = adjustment({
   adjustmentId: 'adj-7',
   amount: -5,
@@ -41,11 +39,16 @@ const correction = adjustment({
 });
 
 /** Every use case on every kind of stream, one step each. Add new steps at the end. */
-export const scenario = (service: Service): readonly Step[] => {
+export const scenario = (service: Service): Readonly<Record<string, () => Promise<unknown>>> => {
   const { commands, store, clock, calculation, nest } = service;
+  const owner = () => ownRequest('user:owner');
+  const operator = () => ownRequest('operator:ada');
   let ws = '';
   let keyId = '';
   let endpointId = '';
+  const access = () => ({ workspaceId: ws, sees: ['live', 'test'] as const });
+  const endpoints = nest.get(EndpointCommands);
+  const books = nest.get(CreditBooks);
   const readings: string[] = [];
   const orderOf = (key: string) => ({
     productId: 'theme',
@@ -64,187 +67,106 @@ export const scenario = (service: Service): readonly Step[] => {
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
   };
+  const issue = async (): Promise<void> => {
+    const issued = await commands.execute(new IssueApiKey(ws, KEY, owner()));
+    if (issued.outcome === 'issued') ({ keyId } = issued);
+  };
   /** The job that the last event of this type added. */
   const jobAfter = (type: string) => readingJobAfter(store.log.findLast((event) => event.type === type)!);
   const generate = (after: string) => nest.get(GenerateReadingJob).run(jobAfter(after));
+  const generateFailing = async (failure: Error): Promise<void> => {
+    calculation.failure = failure;
+    await generate('ReadingRequested');
+    calculation.failure = null;
+  };
   const later = (milliseconds: number): void => {
     clock.at += milliseconds;
   };
 
-  return [
-    [
-      'a workspace is opened',
-      async () => {
-        ({ workspaceId: ws } = await commands.execute(
-          new OpenWorkspace('Atelier', ownRequest('operator:ada')),
-        ));
-      },
-    ],
-    [
-      'a key is issued',
-      async () => {
-        const issued = await commands.execute(new IssueApiKey(ws, KEY, ownRequest('user:owner')));
-        if (issued.outcome === 'issued') ({ keyId } = issued);
-      },
-    ],
-    ['a pack is bought', () => commands.execute(new PurchasePack(ws, 'sprint', 'INV-7', byOperator('buy')))],
-    [
-      'a plan is subscribed to',
-      () => commands.execute(new SubscribeToPlan(ws, 'studio', null, byOperator('subscribe'))),
-    ],
-    [
-      'the plan is changed',
-      () => commands.execute(new SubscribeToPlan(ws, 'access_local', 'APPROVAL-7', byOperator('change'))),
-    ],
-    [
-      'credits are adjusted',
-      () =>
-        nest
-          .get(CreditBooks)
-          .execute(ws, (now) => ({ ...correction, now }), 'adjust:adj-7', byOperator('adjust')),
-    ],
-    ['a reading is requested', () => request('one')],
-    ['a reading is delayed', () => nest.get(ReadingTimers).delay(jobAfter('ReadingRequested'))],
-    [
-      'an attempt fails',
-      async () => {
-        calculation.failure = new Error('failed');
-        await generate('ReadingRequested');
-        calculation.failure = null;
-      },
-    ],
-    [
-      'the next attempt completes it, and its credits are captured',
-      async () => {
-        later(10_000);
-        await generate('ReadingAttemptFailed');
-      },
-    ],
-    ['it is published', () => nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'))],
-    ['it is erased', () => commands.execute(new EraseReading(readings[0]!, ws, ownRequest('user:owner')))],
-    ['a reading is requested that cannot be processed', () => request('two')],
-    [
-      'it fails, and its credits are released',
-      async () => {
-        calculation.failure = new InputUnprocessable('hopeless');
-        await generate('ReadingRequested');
-        calculation.failure = null;
-      },
-    ],
-    ['a reading is requested that is not generated', () => request('three')],
-    ['it times out', () => nest.get(ReadingTimers).timeOut(jobAfter('ReadingRequested'))],
-    ['a reading is requested that is completed', () => request('four')],
-    ['it is completed', () => generate('ReadingRequested')],
-    [
-      'its key is lost, and it is not published',
-      async () => {
-        await nest.get(SubjectKeys).destroy(readings.at(-1)!);
-        await nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'));
-      },
-    ],
-    ['an unfinished reading is requested', () => request('five')],
-    [
-      'it is erased by the operator, and its credits are released',
-      () => commands.execute(new EraseReading(readings.at(-1)!, ws, ownRequest('operator:ada'))),
-    ],
-    [
-      'a reservation without a reading is abandoned',
-      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, true, 'no reading in time')),
-    ],
-    [
-      'a webhook endpoint is created',
-      async () => {
-        const created = await nest
-          .get(EndpointCommands)
-          .create(
-            ws,
-            { url: 'https://192.0.2.10/', events: null, modes: ['live'], description: 'first' },
-            byOwner('req_created'),
-          );
-        if (created.outcome === 'created') ({ endpointId } = created.endpoint);
-      },
-    ],
-    [
-      'the endpoint is changed',
-      () =>
-        nest
-          .get(EndpointCommands)
-          .change(
-            endpointId,
-            { workspaceId: ws, sees: ['live', 'test'] },
-            { description: 'second', events: ['reading.published'] },
-            null,
-            byOwner('req_changed'),
-          ),
-    ],
-    [
-      'its secret is rotated',
-      () =>
-        nest
-          .get(EndpointCommands)
-          .rotate(endpointId, { workspaceId: ws, sees: ['live', 'test'] }, 3_600, byOwner('req_rotated')),
-    ],
-    [
-      'it is disabled after a failed delivery',
-      () =>
-        nest.get(EndpointStreams).execute(
-          endpointId,
-          { type: 'DisableEndpoint', reason: 'failing', url: 'https://192.0.2.10/' },
-          {
-            workspaceId: ws,
-            by: causedBy({ correlationId: DELIVERY, causationId: DELIVERY }, 'webhooks.dispatcher'),
-            intent: `disable|${DELIVERY}|3`,
-          },
-        ),
-    ],
-    [
-      'it is enabled by the operator',
-      () => commands.execute(new EnableWebhookEndpoint(endpointId, ws, byOperator('req_enabled'))),
-    ],
-    [
-      'a delivery that it never had is not sent again',
-      () => nest.get(Redeliveries).queue(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
-    ],
-    [
-      'it is deleted',
-      () =>
-        nest
-          .get(EndpointCommands)
-          .delete(endpointId, { workspaceId: ws, sees: ['live', 'test'] }, null, byOwner('req_deleted')),
-    ],
-    ['the plan is cancelled', () => commands.execute(new CancelSubscription(ws, byOperator('cancel')))],
-    [
-      'a month ends, and what is due is recorded',
-      async () => {
-        later(70 * DAY_MS);
-        const cause = `due:${ws}:later`;
-        const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
-        await nest.get(CreditBooks).recordDue(ws, by);
-      },
-    ],
-    [
-      'the key is revoked',
-      () => commands.execute(new RevokeApiKey(keyId, 'leaked', ownRequest('user:owner'), ws)),
-    ],
-    [
-      'another key is issued',
-      async () => {
-        const issued = await commands.execute(new IssueApiKey(ws, KEY, ownRequest('user:owner')));
-        if (issued.outcome === 'issued') ({ keyId } = issued);
-      },
-    ],
-    [
-      'it is rotated',
-      async () => {
-        const rotated = await commands.execute(new RotateApiKey(keyId, 60, ownRequest('user:owner'), ws));
-        if (rotated.outcome === 'rotated') ({ keyId } = rotated);
-      },
-    ],
-    [
-      'its successor is rotated without overlap',
-      () => commands.execute(new RotateApiKey(keyId, 0, ownRequest('user:owner'), ws)),
-    ],
-  ];
+  return {
+    'a workspace is opened': async () => {
+      ({ workspaceId: ws } = await commands.execute(new OpenWorkspace('Atelier', operator())));
+    },
+    'a key is issued': issue,
+    'a pack is bought': () => commands.execute(new PurchasePack(ws, 'sprint', 'INV-7', byOperator('buy'))),
+    'a plan is subscribed to': () =>
+      commands.execute(new SubscribeToPlan(ws, 'studio', null, byOperator('subscribe'))),
+    'the plan is changed': () =>
+      commands.execute(new SubscribeToPlan(ws, 'access_local', 'APPROVAL-7', byOperator('change'))),
+    'credits are adjusted': () =>
+      books.execute(ws, (now) => ({ ...correction, now }), 'adjust:adj-7', byOperator('adjust')),
+    'a reading is requested': () => request('one'),
+    'a reading is delayed': () => nest.get(ReadingTimers).delay(jobAfter('ReadingRequested')),
+    'an attempt fails': () => generateFailing(new Error('failed')),
+    'the next attempt completes it, and its credits are captured': async () => {
+      later(10_000);
+      await generate('ReadingAttemptFailed');
+    },
+    'it is published': () => nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted')),
+    'it is erased': () => commands.execute(new EraseReading(readings[0]!, ws, owner())),
+    'a reading is requested that cannot be processed': () => request('two'),
+    'it fails, and its credits are released': () => generateFailing(new InputUnprocessable('hopeless')),
+    'a reading is requested that is not generated': () => request('three'),
+    'it times out': () => nest.get(ReadingTimers).timeOut(jobAfter('ReadingRequested')),
+    'a reading is requested that is completed': () => request('four'),
+    'it is completed': () => generate('ReadingRequested'),
+    'its key is lost, and it is not published': async () => {
+      await nest.get(SubjectKeys).destroy(readings.at(-1)!);
+      await nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'));
+    },
+    'an unfinished reading is requested': () => request('five'),
+    'it is erased by the operator, and its credits are released': () =>
+      commands.execute(new EraseReading(readings.at(-1)!, ws, operator())),
+    'a reservation without a reading is abandoned': () =>
+      commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, true, 'no reading in time')),
+    'a webhook endpoint is created': async () => {
+      const created = await endpoints.create(
+        ws,
+        { url: 'https://192.0.2.10/', events: null, modes: ['live'], description: 'first' },
+        byOwner('req_created'),
+      );
+      if (created.outcome === 'created') ({ endpointId } = created.endpoint);
+    },
+    'the endpoint is changed': () =>
+      endpoints.change(
+        endpointId,
+        access(),
+        { description: 'second', events: ['reading.published'] },
+        null,
+        byOwner('req_changed'),
+      ),
+    'its secret is rotated': () => endpoints.rotate(endpointId, access(), 3_600, byOwner('req_rotated')),
+    'it is disabled after a failed delivery': () =>
+      nest.get(EndpointStreams).execute(
+        endpointId,
+        { type: 'DisableEndpoint', reason: 'failing', url: 'https://192.0.2.10/' },
+        {
+          workspaceId: ws,
+          by: causedBy({ correlationId: DELIVERY, causationId: DELIVERY }, 'webhooks.dispatcher'),
+          intent: `disable|${DELIVERY}|3`,
+        },
+      ),
+    'it is enabled by the operator': () =>
+      commands.execute(new EnableWebhookEndpoint(endpointId, ws, byOperator('req_enabled'))),
+    'a delivery that it never had is not sent again': () =>
+      nest.get(Redeliveries).queue(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
+    'it is deleted': () => endpoints.delete(endpointId, access(), null, byOwner('req_deleted')),
+    'the plan is cancelled': () => commands.execute(new CancelSubscription(ws, byOperator('cancel'))),
+    'a month ends, and what is due is recorded': async () => {
+      later(70 * DAY_MS);
+      const cause = `due:${ws}:later`;
+      const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
+      await books.recordDue(ws, by);
+    },
+    'the key is revoked': () => commands.execute(new RevokeApiKey(keyId, 'leaked', owner(), ws)),
+    'another key is issued': issue,
+    'it is rotated': async () => {
+      const rotated = await commands.execute(new RotateApiKey(keyId, 60, owner(), ws));
+      if (rotated.outcome === 'rotated') ({ keyId } = rotated);
+    },
+    'its successor is rotated without overlap': () =>
+      commands.execute(new RotateApiKey(keyId, 0, owner(), ws)),
+  };
 };
 
 const RESERVED = '5b0c8f9e-6a5d-8c3b-9f2e-1d4c7b6a5e8f';

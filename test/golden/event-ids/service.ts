@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { SealBroken } from '#platform/crypto/sealing.js';
+import { type SubjectKey, SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
 import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
@@ -11,11 +14,13 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import { loadConfig } from '#platform/config/load-config.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
-import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { PDF_RENDERER, PublishDocumentJob } from '#publishing/application/publish-document.job.js';
-import { RenderAttempts } from '#publishing/application/publish-document.job.js';
+import {
+  PDF_RENDERER,
+  PublishDocumentJob,
+  RenderAttempts,
+} from '#publishing/application/publish-document.job.js';
 import { PublishingModule } from '#publishing/publishing.module.js';
 import {
   type CalculationRequest,
@@ -29,7 +34,19 @@ import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 import { settings } from '../../../apps/service/src/settings.js';
-import { plainKey } from './plain-key.js';
+
+/** A key without encryption. Sealed data names its key and its place in clear. */
+const plainKey = (serial: number): SubjectKey => ({
+  seal: (context, bytes) => Buffer.concat([prefix(serial, context), bytes]),
+  open: (context, sealed) => {
+    const begin = prefix(serial, context);
+    if (!Buffer.from(sealed).subarray(0, begin.length).equals(begin)) throw new SealBroken('another key');
+    return Buffer.from(sealed.subarray(begin.length));
+  },
+  digest: (_, bytes) => createHash('sha256').update(bytes).digest(),
+});
+
+const prefix = (serial: number, context: string): Buffer => Buffer.from(`${serial} ${context}:`);
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const config = loadConfig(settings, {
