@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { projectPath } from '#platform/project-path.js';
-import { ledgerBenchmark } from './billing/benchmark.js';
-import { monthBenchmark } from './billing/month-benchmark.js';
+import { ledgerBenchmark } from './billing/ledger.js';
+import { monthBenchmark } from './billing/month.js';
 import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
-import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
+import { markdownSection, withSection, type Benchmark, type Row } from './report.js';
 import { serviceBenchmark } from './service/benchmark.js';
 import { webhooksBenchmark } from './webhooks/benchmark.js';
 
@@ -47,7 +47,6 @@ const command = new Command('bench')
     wholeNumber,
   )
   .option('--write', 'write the sections into docs/benchmarks.md')
-  .option('--json', 'print one JSON object, rows by name')
   .addHelpText(
     'after',
     `
@@ -63,7 +62,6 @@ const options = command.opts<{
   count?: number;
   history?: number;
   write?: boolean;
-  json?: boolean;
 }>();
 const chosen = BENCHMARKS.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
 
@@ -100,38 +98,25 @@ const measure = async (benchmark: Benchmark): Promise<Row[]> => {
 };
 
 /** Runs in a separate process, so that no benchmark is affected by the memory of another. */
-const measureApart = async ({ name }: Benchmark): Promise<Row[]> => {
-  const given = (['count', 'history'] as const).flatMap((option) =>
-    options[option] === undefined ? [] : [`--${option}`, String(options[option])],
-  );
-  const args = [name, '--json', '--seconds', String(options.seconds), ...given];
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+const measureApart = async ({ name }: Benchmark): Promise<void> => {
+  const given = process.argv.slice(2).filter((word) => !command.args.includes(word));
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), name, ...given], {
+    stdio: 'inherit',
   });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new Error(`The benchmark ${name} failed.`);
-  return (JSON.parse(out) as Record<string, Row[]>)[name] ?? [];
 };
 
-const results = new Map<Benchmark, Row[]>();
-for (const benchmark of chosen) {
-  results.set(benchmark, await (chosen.length === 1 ? measure(benchmark) : measureApart(benchmark)));
+if (chosen.length > 1) for (const benchmark of chosen) await measureApart(benchmark);
+else {
+  const [benchmark] = chosen as [Benchmark];
+  const section = markdownSection(benchmark, await measure(benchmark));
+  process.stdout.write(section);
+  if (options.write) {
+    const page = projectPath('docs/benchmarks.md');
+    const text = existsSync(page) ? readFileSync(page, 'utf8') : '';
+    writeFileSync(page, withSection(text, benchmark.title, section));
+  }
+  // Exits even when a benchmark left something open, such as a client that waits for its streams.
+  process.exit(0);
 }
-
-const sections = new Map(
-  [...results].map(([benchmark, rows]) => [benchmark.title, markdownSection(benchmark, rows)]),
-);
-process.stdout.write(
-  options.json
-    ? `${JSON.stringify(Object.fromEntries([...results].map(([{ name }, rows]) => [name, rows])))}\n`
-    : [...sections.values()].join('\n'),
-);
-if (options.write) {
-  const page = projectPath('docs/benchmarks.md');
-  writeFileSync(page, withSections(existsSync(page) ? readFileSync(page, 'utf8') : '', sections));
-}
-
-// Exits even when a benchmark left something open, such as a client that waits for its streams.
-if (chosen.length === 1) process.exit(0);

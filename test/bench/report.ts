@@ -105,14 +105,13 @@ any machine. It shows the rows that have an aim; the command prints all, and say
 are. The load generator shares the cores with the system under load.
 `;
 
-/** Replaces or adds sections of a page; existing sections keep their order. */
-export const withSections = (page: string, sections: ReadonlyMap<string, string>): string => {
+/** Replaces or adds a section of a page; existing sections keep their order. */
+export const withSection = (page: string, title: string, text: string): string => {
   const known = new Map(
     page
       .split(/^(?=## )/m)
       .slice(1)
       .map((section) => [/^## (.*)$/m.exec(section)?.[1] ?? '', section.trimEnd()]),
-  );
-  for (const [title, text] of sections) known.set(title, text.trimEnd());
+  ).set(title, text.trimEnd());
   return `${INTRODUCTION}\n${[...known.values()].join('\n\n')}\n`;
 };

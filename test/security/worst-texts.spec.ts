@@ -3,7 +3,7 @@ import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { API_KEY_SCOPES } from '#platform/auth/scopes.js';
 import { PAGES } from '../../apps/portal/src/pages/pages.js';
-import { peakMiB } from '../bench/service/process-memory.js';
+import { memoryMiB } from '../bench/processes.js';
 import { Integrator } from '../support/integrator.js';
 import { PortalVisitor, hiddenFields } from '../support/portal-visitor.js';
 import { sharedStack, startApi, type StartedProcess, type Stack } from '../support/index.js';
@@ -241,6 +241,6 @@ const tellFigures = (bulks: number): void => {
   for (const [kind, [field, wait]] of worst)
     process.stderr.write(`| ${kind} | ${field} | ${wait.toFixed(0)} ms |\n`);
   process.stderr.write(
-    `${waits.size} texts; ${bulks} bulks, ${AT_ONCE} at a time: peak ${peakMiB(api.pid).toFixed(0)} MiB\n`,
+    `${waits.size} texts; ${bulks} bulks, ${AT_ONCE} at a time: peak ${memoryMiB(api.pid, 'VmHWM').toFixed(0)} MiB\n`,
   );
 };

@@ -4,6 +4,7 @@ import { ReserveCreditsHandler } from '#billing/application/reservations.js';
 import type { CreditsCommand } from '#billing/domain/credits.commands.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
+import { concurrently } from '../measure.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
 
 type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;
@@ -11,7 +12,7 @@ type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omi
 export const BY = { actor: 'operator:bench', correlationId: 'bench', causationId: 'bench' };
 
 export const connect = (url: string): Promise<EventStore> =>
-  openEventStore({ connectionString: url, appendTimeoutMs: 10_000, readTimeoutMs: 10_000 });
+  openEventStore({ connectionString: url, appendTimeoutMs: 30_000, readTimeoutMs: 30_000 });
 
 /** The ledger as in an API process, with a clock that the benchmark controls. */
 export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
@@ -45,16 +46,11 @@ export const fillBook = async (
   readings: number,
   open: number,
 ): Promise<void> => {
-  let next = 0;
-  const writer = async (): Promise<void> => {
-    while (next < readings) {
-      const n = next++;
-      const ids = { reservationId: `reservation-of-the-bench-${n}`, readingId: `reading-of-the-bench-${n}` };
-      await ledger.do(workspaceId, { type: 'ReserveCredits', ...ids, amount: 20 }, `reserve:${n}`);
-      if (n >= readings - open) continue;
-      const settled = { reservationId: ids.reservationId, causeEventId: `completion-of-the-bench-${n}` };
-      await ledger.do(workspaceId, { type: 'CaptureCredits', ...settled }, `capture:${n}`);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, writer));
+  await concurrently(IN_FLIGHT, readings, async (n) => {
+    const ids = { reservationId: `reservation-of-the-bench-${n}`, readingId: `reading-of-the-bench-${n}` };
+    await ledger.do(workspaceId, { type: 'ReserveCredits', ...ids, amount: 20 }, `reserve:${n}`);
+    if (n >= readings - open) return;
+    const settled = { reservationId: ids.reservationId, causeEventId: `completion-of-the-bench-${n}` };
+    await ledger.do(workspaceId, { type: 'CaptureCredits', ...settled }, `capture:${n}`);
+  });
 };

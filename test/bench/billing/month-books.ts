@@ -7,11 +7,11 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { uuid5 } from '#event-sourcing/core/event-id.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, nextChain } from '#event-sourcing/core/hash-chain.js';
-import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import type pg from 'pg';
 import { BY, ledgerOn } from './books.js';
+import { concurrently } from '../measure.js';
 
 /** Of each book. With its opening and its grant, a book then has 1,000 events. */
 const READINGS = 499;
@@ -20,68 +20,42 @@ const TOGETHER = 10;
 /** Books filled at the same time. */
 const AT_ONCE = 32;
 const PRICE = 20;
-const ATTEMPTS = 5;
 
 /**
  * Fills books with one month of readings, all completed and captured, interleaved in the log as a service would write them.
  * Writes their balance view too, because no worker runs. The month is still open in every book.
  * @param period `yyyy-mm`
- * @param readings of each book
  */
 export const fillMonth = async (
   events: EventStore,
   pool: Pick<pg.Pool, 'query'>,
   books: number,
   period: string,
-  readings = READINGS,
 ): Promise<void> => {
   const at = `${period}-15T12:00:00.000Z`;
-  const model = await modelBook(at, readings);
-  const store = insistent(events);
-  let next = 0;
-  const writer = async (): Promise<void> => {
-    while (next < books) {
-      const workspaceId = `ws_${String(next++).padStart(22, '0')}`;
-      await writeBook(store, workspaceId, at, model.events);
-      await insertBalance(pool, workspaceId, model.state, at);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, writer));
+  const model = await modelBook(at);
+  await concurrently(AT_ONCE, books, async (n) => {
+    const workspaceId = `ws_${String(n).padStart(22, '0')}`;
+    await writeBook(events, workspaceId, at, model.events);
+    await insertBalance(pool, workspaceId, model.state, at);
+  });
 };
-
-type Appends = Pick<EventStore, 'append'>;
-
-/** On a busy machine an append may have no answer in time. The same events at the same revision may be sent again. */
-const insistent = (store: Appends): Appends => ({
-  append: async (...given) => {
-    for (let left = ATTEMPTS; ; left -= 1) {
-      try {
-        return await store.append(...given);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || left === 1) throw error;
-      }
-    }
-  },
-});
 
 const MODEL = 'ws_model00000000000000000';
 
 /** A book with its month of readings. Deciding each book's events anew would take an hour for 1,000 books. */
-const modelBook = async (
-  at: string,
-  readings: number,
-): Promise<{ events: readonly StoredEvent[]; state: Credits }> => {
+const modelBook = async (at: string): Promise<{ events: readonly StoredEvent[]; state: Credits }> => {
   const memory = new InMemoryEventStore();
   const ledger = ledgerOn(memory, () => Date.parse(at));
   await ledger.do(MODEL, { type: 'OpenBook', workspaceId: MODEL }, 'open');
-  for (let left = readings * PRICE; left > 0; left -= PACKS.burst.credits)
+  for (let left = READINGS * PRICE; left > 0; left -= PACKS.burst.credits)
     await ledger.do(
       MODEL,
       { type: 'PurchasePack', pack: 'burst', orderRef: `order ${left}`, actor: 'operator:bench' },
       `buy ${left}`,
     );
-  for (let first = 0; first < readings; first += TOGETHER) {
-    const together = Array.from({ length: Math.min(TOGETHER, readings - first) }, (_, n) =>
+  for (let first = 0; first < READINGS; first += TOGETHER) {
+    const together = Array.from({ length: Math.min(TOGETHER, READINGS - first) }, (_, n) =>
       String(first + n),
     );
     for (const n of together) {
@@ -99,7 +73,7 @@ const modelBook = async (
 
 /** Writes the model with ids and a chain of its own, and each reading before its capture. */
 const writeBook = async (
-  store: Appends,
+  store: EventStore,
   workspaceId: string,
   at: string,
   model: readonly StoredEvent[],
@@ -126,17 +100,13 @@ const writeBook = async (
     let to = from + 1;
     while (to < events.length && events[to]!.type === events[from]!.type) to += 1;
     const batch = events.slice(from, to);
+    const captures = batch
+      .filter(({ type }) => type === 'CreditsCaptured')
+      .map(({ data }) => data as unknown as Ids);
     await Promise.all(
-      batch
-        .filter(({ type }) => type === 'CreditsCaptured')
-        .map(({ data }) => {
-          const { readingId } = data as { readingId: string };
-          return store.append(
-            `reading-${readingId}`,
-            'no_stream',
-            lifeOf(workspaceId, at, data as unknown as Ids),
-          );
-        }),
+      captures.map((ids) =>
+        store.append(`reading-${ids.readingId}`, 'no_stream', lifeOf(workspaceId, at, ids)),
+      ),
     );
     await store.append(stream, from === 0 ? 'no_stream' : BigInt(from - 1), batch);
     from = to;

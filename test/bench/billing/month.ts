@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type pg from 'pg';
+import pg from 'pg';
 import { programPath } from '#platform/program-path.js';
-import type { StartedStores } from '../../support/start-processes.js';
-import { cpuMilliseconds } from '../service/process-cpu.js';
-import { peakMiB } from '../service/process-memory.js';
-import type { Settings } from '../report.js';
+import { type StartedStores, startStores } from '../../support/start-processes.js';
+import { inFolder } from '../measure.js';
+import { memoryMiB } from '../processes.js';
+import type { Settings, Benchmark } from '../report.js';
+import { connect } from './books.js';
+import { fillMonth } from './month-books.js';
 
 /** Seconds of one book: 1,000 books in two minutes. */
 const MOST_PER_BOOK = 0.12;
 
 interface Measured {
   readonly seconds: number;
-  /** Seconds of the command and of the stores. */
-  readonly cpu: { readonly ops: number; readonly stores: number };
   /** Most memory of the command, MiB. */
   readonly peak: number;
   readonly answer: Readonly<Record<string, unknown>>;
@@ -22,34 +22,23 @@ interface Measured {
 
 /** Runs one command as an operator would, in a process of its own. @throws Error unless its exit code is 0 */
 const ops = async (stores: StartedStores, args: readonly string[]): Promise<Measured> => {
-  const before = cpuMilliseconds(process.pid);
   const startedAt = performance.now();
   const child = spawn(process.execPath, ['--max-semi-space-size=32', programPath('ops'), ...args, '--json'], {
     env: stores.environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let out = '';
-  let [own, peak] = [0, 0];
-  const watch = setInterval(() => {
-    own = cpuMilliseconds(child.pid!);
-    peak = Math.max(peak, peakMiB(child.pid!));
-  }, 100);
+  let [out, peak] = ['', 0];
+  const watch = setInterval(() => (peak = Math.max(peak, memoryMiB(child.pid!, 'VmHWM'))), 100);
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   clearInterval(watch);
-  const seconds = (performance.now() - startedAt) / 1_000;
-  // This process has reaped it, so its time counts below.
-  const all = cpuMilliseconds(process.pid) - before;
   if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${out}`);
-  const cpu = { ops: own / 1_000, stores: (all - own) / 1_000 };
-  return { seconds, cpu, peak, answer: JSON.parse(out) as Measured['answer'] };
+  const answer = JSON.parse(out) as Measured['answer'];
+  return { seconds: (performance.now() - startedAt) / 1_000, peak, answer };
 };
 
-const describe = ({ seconds, cpu, peak }: Measured): string =>
-  `${seconds.toFixed(1)} s; CPU ${cpu.ops.toFixed(0)} s, of the stores ${cpu.stores.toFixed(0)} s; ${peak.toFixed(0)} MiB`;
-
 /** What finance runs on all books, with its duration. */
-export const measureMonth = async (
+const measureMonth = async (
   stores: StartedStores,
   pool: Pick<pg.Pool, 'query'>,
   { books, period, folder }: { books: number; period: string; folder: string },
@@ -60,13 +49,13 @@ export const measureMonth = async (
   const month = ['ledger', 'month', '--period', period, '--all', '--key', key, '--out', folder];
   const roots = new Set<unknown>();
   const run = async (what: string, args: readonly string[]): Promise<void> => {
-    const measured = await ops(stores, args);
-    const { answer, seconds } = measured;
+    const { answer, seconds, peak } = await ops(stores, args);
     const found = Array.isArray(answer['books']) ? answer['books'].length : answer['books'];
     if (found !== books) throw new Error(`${what}: ${String(found)} books, not ${books}`);
     if ('merkleRoot' in answer) roots.add(answer['merkleRoot']);
     const most = books * MOST_PER_BOOK;
-    add({ what, measured: describe(measured), aim: `≤ ${most.toFixed(0)} s`, met: seconds <= most });
+    const measured = `${seconds.toFixed(1)} s; ${peak.toFixed(0)} MiB`;
+    add({ what, measured, aim: `≤ ${most.toFixed(0)} s`, met: seconds <= most });
   };
   await run(`ledger month of ${books} books that are still open`, month);
   // No worker follows the log here.
@@ -75,4 +64,37 @@ export const measureMonth = async (
   await run('ledger reconcile --all', ['ledger', 'reconcile', '--all']);
   await run('ledger verify --all', ['ledger', 'verify', '--all']);
   if (roots.size !== 1) throw new Error('The runs made different seals');
+};
+
+/** Workspaces whose month is closed. */
+const BOOKS = 1_000;
+
+/** The month (UTC) that ended last, `yyyy-mm`. */
+const lastMonth = (): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)).toISOString().slice(0, 7);
+};
+
+/** The commands that read all books, on the embedded stores. `--count` is the number of books. */
+export const monthBenchmark: Benchmark = {
+  name: 'month',
+  title: 'The month close',
+  explanation: `The operator's commands on all books. Each book has 1,000 events, and its 499 readings have 998 more, in one log.
+The embedded stores have processes of their own; the time to fill them does not count.`,
+  run: ({ count = BOOKS, add, say }) =>
+    inFolder(async (folder) => {
+      const stores = await startStores({});
+      const pool = new pg.Pool({ connectionString: stores.databaseUrl });
+      const store = await connect(stores.eventStoreUrl);
+      try {
+        const period = lastMonth();
+        say(`  Filling ${count} books…`);
+        await fillMonth(store, pool, count, period);
+        await measureMonth(stores, pool, { books: count, period, folder }, add);
+      } finally {
+        await store.close();
+        await pool.end();
+        await stores.stop();
+      }
+    }),
 };

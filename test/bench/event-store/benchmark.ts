@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { streamNameFilter } from '#embedded-event-store/testing/client.js';
+import { concurrently, highest, inFolder } from '../measure.js';
 import { atMost, ratio, type Benchmark, type Settings } from '../report.js';
-import { appendRate, events, readRate, roundTripSeconds, serve, syncSeconds, type Served } from './load.js';
-import { PAYLOAD } from './payload.js';
+import { appendRate, events, readRate, serve, syncRate, type Served, PAYLOAD } from './load.js';
 
 /** Events in the large store, ten per stream. */
 const LARGE = 1_000_000;
@@ -14,30 +13,13 @@ const FOLLOWERS = 15;
 /** Events to read. */
 const READ_EVENTS = 40_000;
 
-/**
- * Measures two rates alternately and returns the best of each. Other load on the machine can only slow a rate, and
- * alternating lets it affect both.
- */
-const inTurn = async (
-  rounds: number,
-  first: () => Promise<number>,
-  second: () => Promise<number>,
-): Promise<[number, number]> => {
-  let [one, other] = [0, 0];
-  for (let round = 0; round < rounds; round++) {
-    one = Math.max(one, await first());
-    other = Math.max(other, await second());
-  }
-  return [one, other];
-};
-
 const measureAppends = async (
-  { client, echoPort }: Served,
+  { client }: Served,
   folder: string,
   { seconds, add }: Settings,
 ): Promise<void> => {
   const unsynced = await serve('store', join(folder, 'unsynced'), 'nosync');
-  const [durable, floor] = await inTurn(
+  const [durable, floor] = await highest(
     2,
     () => appendRate(client, seconds, 128),
     () => appendRate(unsynced.client, seconds, 128),
@@ -46,20 +28,14 @@ const measureAppends = async (
   add(ratio('append, 128 in flight; floor: without syncing', durable, floor, 0.6));
 
   const canned = await serve('canned', '1');
-  let [sync, roundTrip, answer] = [Infinity, Infinity, Infinity];
-  const [alone] = await inTurn(
+  const [alone, answers, syncs] = await highest(
     3,
     () => appendRate(client, seconds, 1),
-    async () => {
-      sync = Math.min(sync, syncSeconds(folder));
-      roundTrip = Math.min(roundTrip, await roundTripSeconds(echoPort));
-      answer = Math.min(answer, 1 / (await appendRate(canned.client, seconds, 1)));
-      return 0;
-    },
+    () => appendRate(canned.client, seconds, 1),
+    () => Promise.resolve(syncRate(folder)),
   );
   await canned.stop();
-  add(ratio('append, 1 in flight; floor: fsync + 2 round trips', alone, 1 / (sync + 2 * roundTrip), 0.7));
-  add(ratio('append, 1 in flight; floor: fsync + canned answer', alone, 1 / (sync + answer), 0.7));
+  add(ratio('append, 1 in flight; floor: fsync + canned answer', alone, 1 / (1 / syncs + 1 / answers), 0.7));
 };
 
 const measureReads = async ({ client }: Served, { add }: Settings): Promise<void> => {
@@ -67,7 +43,7 @@ const measureReads = async ({ client }: Served, { add }: Settings): Promise<void
   const canned = await serve('canned', String(READ_EVENTS));
   const readAll = (from: Served['client']) => () =>
     readRate(from.readAll({ maxCount: READ_EVENTS }), READ_EVENTS);
-  const [reading, floor] = await inTurn(4, readAll(client), readAll(canned.client));
+  const [reading, floor] = await highest(4, readAll(client), readAll(canned.client));
   add(ratio('readAll; floor: canned answers', reading, floor, 0.9));
   const catchUp = (from: Served['client']) => async (): Promise<number> => {
     const subscription = from.subscribeToAll();
@@ -76,7 +52,7 @@ const measureReads = async ({ client }: Served, { add }: Settings): Promise<void
     void subscription.unsubscribe();
     return rate;
   };
-  const [caughtUp, again] = await inTurn(4, catchUp(client), catchUp(canned.client));
+  const [caughtUp, again] = await highest(4, catchUp(client), catchUp(canned.client));
   add(ratio('catch-up; floor: canned answers', caughtUp, again, 0.9));
   await canned.stop();
 };
@@ -91,7 +67,7 @@ const measureSubscriptions = async (
     followed.client.subscribeToAll({ filter: streamNameFilter({ prefixes: [`idle-${n}`] }) }),
   );
   await Promise.all(idle.map((one) => once(one, 'confirmation')));
-  const [rate, floor] = await inTurn(
+  const [rate, floor] = await highest(
     2,
     () => appendRate(followed.client, seconds, 128),
     () => appendRate(client, seconds, 128),
@@ -99,15 +75,6 @@ const measureSubscriptions = async (
   add(ratio(`append with ${FOLLOWERS} subscriptions to other events; floor: with none`, rate, floor, 0.8));
   for (const one of idle) one.on('error', () => undefined);
   await followed.stop();
-};
-
-const fill = async ({ client }: Served, count: number): Promise<void> => {
-  const total = Math.ceil(count / 10);
-  let next = 0;
-  const writer = async (): Promise<void> => {
-    while (next < total) await client.appendToStream(`large-${next++}`, events(10));
-  };
-  await Promise.all(Array.from({ length: 64 }, writer));
 };
 
 const measureLargeStore = async (
@@ -118,13 +85,14 @@ const measureLargeStore = async (
   say(`  Filling: ${name}…`);
   const dataDir = join(folder, 'large');
   const filling = await serve('store', dataDir);
-  await fill(filling, count);
+  const fill = (n: number) => filling.client.appendToStream(`large-${n}`, events(10));
+  await concurrently(64, Math.ceil(count / 10), fill);
   await filling.stop();
   const space = statSync(join(dataDir, 'data', 'data.mdb')).size / (count * PAYLOAD.length);
   const served = await serve('store', dataDir);
   add(atMost(`${name}: restart to serving`, served.startMs / 1_000, 's', 2));
   const empty = await serve('store', join(folder, 'empty-beside-large'));
-  const [rate, floor] = await inTurn(
+  const [rate, floor] = await highest(
     2,
     () => appendRate(served.client, seconds, 128),
     () => appendRate(empty.client, seconds, 128),
@@ -142,9 +110,8 @@ export const eventStoreBenchmark: Benchmark = {
   title: 'The embedded event store',
   explanation: `A server in its own process, one official client, ${PAYLOAD.length}-byte JSON, one event to an append, over 1,000 streams.
 Canned answers come from a server that encodes one event once and sends it again and again: what the client can decode.`,
-  async run(settings) {
-    const folder = mkdtempSync(join(tmpdir(), 'event-store-bench-'));
-    try {
+  run: (settings) =>
+    inFolder(async (folder) => {
       const empty = await serve('store', join(folder, 'empty'));
       await measureAppends(empty, folder, settings);
       await measureSubscriptions(empty, folder, settings);
@@ -153,8 +120,5 @@ Canned answers come from a server that encodes one event once and sends it again
       await measureReads(readable, settings);
       await readable.stop();
       await measureLargeStore(folder, settings);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
+    }),
 };

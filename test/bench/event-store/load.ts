@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { connect } from 'node:net';
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   connectClient,
@@ -9,13 +7,16 @@ import {
   type JSONEventData,
 } from '#embedded-event-store/testing/client.js';
 import { projectPath } from '#platform/project-path.js';
-import { startNode } from '../child.js';
-import { DATA, PAYLOAD } from './payload.js';
+import { memoryMiB, startNode } from '../processes.js';
+
+/** Data of a measured event: 300 bytes of JSON. */
+export const DATA = { text: 'x'.repeat(289) };
+
+export const PAYLOAD = Buffer.from(JSON.stringify(DATA));
 
 /** A server in a separate process, with a client. */
 export interface Served {
   readonly client: EventStoreDBClient;
-  readonly echoPort: number;
   readonly startMs: number;
   /** Resident memory, MiB (Linux). */
   readonly residentMib: () => number;
@@ -26,14 +27,12 @@ export const serve = async (...args: string[]): Promise<Served> => {
   const startedAt = performance.now();
   const child = await startNode([projectPath('dist/test/bench/event-store/server.js'), ...args]);
   const startMs = performance.now() - startedAt;
-  const { port, echo, pid } = JSON.parse(child.line) as { port: number; echo?: number; pid: number };
+  const { port, pid } = JSON.parse(child.line) as { port: number; pid: number };
   const client = connectClient(`esdb://127.0.0.1:${String(port)}?tls=false`);
   return {
     client,
-    echoPort: echo ?? 0,
     startMs,
-    residentMib: () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) / 1024,
+    residentMib: () => memoryMiB(pid),
     stop: async () => {
       // Not awaited: the client waits forever for a stream that was left early.
       void client.dispose();
@@ -47,28 +46,17 @@ export const events = (count: number): JSONEventData[] =>
   Array.from({ length: count }, () => newEvent('Measured', DATA));
 
 /** Repeats a step in `inFlight` concurrent loops. @returns steps per second, without a warm-up second */
-export const rate = async (
-  seconds: number,
-  inFlight: number,
-  step: () => Promise<unknown>,
-): Promise<number> => {
-  const loops = async (until: number): Promise<number> => {
-    const counts = await Promise.all(
-      Array.from({ length: inFlight }, async () => {
-        let count = 0;
-        while (performance.now() < until) {
-          await step();
-          count++;
-        }
-        return count;
-      }),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+const rate = async (seconds: number, inFlight: number, step: () => Promise<unknown>): Promise<number> => {
+  let count = 0;
+  const loop = async (until: number): Promise<void> => {
+    for (; performance.now() < until; count += 1) await step();
   };
+  const loops = (until: number) => Promise.all(Array.from({ length: inFlight }, () => loop(until)));
   await loops(performance.now() + 1_000);
+  count = 0;
   const startedAt = performance.now();
-  const steps = await loops(startedAt + seconds * 1_000);
-  return (steps * 1_000) / (performance.now() - startedAt);
+  await loops(startedAt + seconds * 1_000);
+  return (count * 1_000) / (performance.now() - startedAt);
 };
 
 let streams = 0;
@@ -85,8 +73,8 @@ export const readRate = async (source: AsyncIterable<unknown>, count: number): P
   return (seen * 1_000) / (performance.now() - startedAt);
 };
 
-/** Seconds to write and sync one page on the disk of a folder. */
-export const syncSeconds = (folder: string): number => {
+/** How often a second one page can be written and synced on the disk of a folder. */
+export const syncRate = (folder: string): number => {
   const path = join(folder, 'fsync');
   const file = openSync(path, 'w');
   const page = Buffer.alloc(4_096);
@@ -99,20 +87,5 @@ export const syncSeconds = (folder: string): number => {
   const elapsed = performance.now() - startedAt;
   closeSync(file);
   rmSync(path);
-  return elapsed / rounds / 1_000;
-};
-
-/** Seconds for a round trip of the payload to another process. */
-export const roundTripSeconds = async (port: number): Promise<number> => {
-  const socket = connect(port, '127.0.0.1').setNoDelay(true);
-  await once(socket, 'connect');
-  const rounds = 2_000;
-  const startedAt = performance.now();
-  for (let n = 0; n < rounds; n++) {
-    socket.write(PAYLOAD);
-    for (let got = 0; got < PAYLOAD.length;) got += ((await once(socket, 'data')) as [Buffer])[0].length;
-  }
-  const elapsed = performance.now() - startedAt;
-  socket.destroy();
-  return elapsed / rounds / 1_000;
+  return (rounds * 1_000) / elapsed;
 };

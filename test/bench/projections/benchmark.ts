@@ -1,19 +1,78 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { EventToAppend } from '#event-sourcing/core/event.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { connectClient } from '#embedded-event-store/testing/client.js';
 import type { Projection } from '#event-sourcing/projections/projection.js';
 import { rebuild } from '#event-sourcing/projections/rebuild.js';
 import { REBUILDING_SESSION, dropVersions, type Workshop } from '#event-sourcing/projections/versions.js';
-import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { openPool } from '#platform/postgres/pool.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
 import { readingsProjections } from '#readings/projections.js';
 import { startPostgres } from '../../support/start-postgres.js';
-import { serveStore } from '../billing/event-store.js';
+import { connect } from '../billing/books.js';
+import { concurrently, inTurns, inFolder } from '../measure.js';
+import { serveStore, cpuMilliseconds } from '../processes.js';
 import { ratio, type Benchmark, type Row, type Settings } from '../report.js';
-import { cpuMilliseconds } from '../service/process-cpu.js';
-import { EVENTS_PER_READING, fillWithReadings } from './readings-log.js';
+
+/** Events of one published reading, in its two streams. */
+const EVENTS_PER_READING = 5;
+const WRITERS = 64;
+const AT = '2026-04-12T10:00:00.000Z';
+const WORKSPACE = 'ws_0000000000000000000001';
+
+/** Sealed bytes of the same length as those of a real reading. */
+const SEALED_INPUT = randomBytes(186).toString('base64');
+const SEALED_RESULT = randomBytes(4_395).toString('base64');
+
+/** Appends published readings: many concurrently, as a busy service does. */
+const fillWithReadings = async (store: EventStore, readings: number): Promise<void> => {
+  await concurrently(WRITERS, readings, async () => {
+    const id = randomUUID();
+    const own = { workspaceId: WORKSPACE, livemode: true };
+    const publication = { ...own, version: 1, artifactId: id, publishedAt: AT };
+    await store.append(`reading-${id}`, 'no_stream', [
+      event('ReadingRequested', {
+        ...own,
+        productId: 'theme',
+        profileId: 'evan',
+        locale: 'fr-FR',
+        asOf: '2026-04-12',
+        sealedInput: SEALED_INPUT,
+        cost: 20,
+        reservationId: id,
+      }),
+      event('ReadingStarted', { attempt: 1, workerId: 'worker', leaseUntil: AT }),
+    ]);
+    const completed = { ...own, attempt: 1, reservationId: id, sealedResult: SEALED_RESULT };
+    await store.append(`reading-${id}`, 1n, [event('ReadingCompleted', completed)]);
+    const requested = event('PublicationRequested', { ...publication, paper: 'a4' });
+    await store.append(`publication-${id}`, 'no_stream', [requested]);
+    const published = { ...publication, formats: FORMATS, contentVersion: '2026.11.2' };
+    await store.append(`publication-${id}`, 0n, [event('DocumentPublished', published)]);
+  });
+};
+
+const FORMATS = (['document_v1', 'markdown', 'pdf'] as const).map((format) => ({
+  format,
+  mediaType: 'application/octet-stream',
+  digest: 'b'.repeat(64),
+  bytes: 40_000,
+}));
+
+const event = (type: string, data: object): EventToAppend => ({
+  id: randomUUID(),
+  type,
+  data,
+  metadata: {
+    correlationId: 'req_0000000000000000000001',
+    causationId: 'req_0000000000000000000001',
+    workspaceId: WORKSPACE,
+    actor: 'system:readings.generate',
+    occurredAt: AT,
+    schemaVersion: 1,
+    traceparent: '00-00000000000000000000000000000000-0000000000000000-01',
+  },
+});
 
 const EVENTS = 200_000;
 const ROUNDS = 2;
@@ -82,13 +141,14 @@ const measure = async (
     status.name,
     String(await store.head()),
   ]);
-  const raw: Cost[] = [];
-  const rebuilt: Rebuilt[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    raw.push(await rawCatchUp(url, events));
-    await dropVersions(workshop, status, { unfinished: true });
-    rebuilt.push(await timedRebuild(workshop, status));
-  }
+  const [raw, rebuilt] = await inTurns<[Cost, Rebuilt]>(
+    ROUNDS,
+    () => rawCatchUp(url, events),
+    async () => {
+      await dropVersions(workshop, status, { unfinished: true });
+      return timedRebuild(workshop, status);
+    },
+  );
   const best = rebuilt.toSorted((one, other) => other.rate - one.rate)[0]!;
   add(
     ratio(
@@ -125,30 +185,25 @@ export const projectionsBenchmark: Benchmark = {
   title: 'Rebuilding a read model',
   explanation: `The projection of readings, rebuilt from a log of published readings with ${EVENTS_PER_READING} events of 9 kB each, on the
 embedded event store and PostgreSQL in separate processes. The floor is the official client on the same log.`,
-  async run(settings) {
-    const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'));
-    const served = await serveStore(folder);
-    const postgres = await startPostgres();
-    const pool = openPool(postgres.databaseUrl, {
-      size: 5,
-      applicationName: 'bench',
-      sessionSettings: REBUILDING_SESSION,
-      onError: () => undefined,
-    });
-    const store = await openEventStore({
-      connectionString: served.url,
-      appendTimeoutMs: 10_000,
-      readTimeoutMs: 10_000,
-    });
-    const log = { warn: () => undefined, error: () => undefined };
-    try {
-      await measure({ pool, store, log, program: 'bench' }, served.url, settings);
-    } finally {
-      await store.close();
-      await pool.end();
-      await postgres.stop();
-      await served.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
+  run: (settings) =>
+    inFolder(async (folder) => {
+      const served = await serveStore(folder);
+      const postgres = await startPostgres();
+      const pool = openPool(postgres.databaseUrl, {
+        size: 5,
+        applicationName: 'bench',
+        sessionSettings: REBUILDING_SESSION,
+        onError: () => undefined,
+      });
+      const store = await connect(served.url);
+      const log = { warn: () => undefined, error: () => undefined };
+      try {
+        await measure({ pool, store, log, program: 'bench' }, served.url, settings);
+      } finally {
+        await store.close();
+        await pool.end();
+        await postgres.stop();
+        await served.stop();
+      }
+    }),
 };

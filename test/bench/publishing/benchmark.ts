@@ -1,6 +1,10 @@
+import { join } from 'node:path';
+import { projectPath } from '#platform/project-path.js';
+import { openTypst, PDF_STANDARD } from '#platform/typesetting/typst.js';
+import type { Block, DocumentV1, Section } from '#publishing/document/document.js';
+import { textsOf } from '#publishing/document/walk.js';
+import { FONTS, keptBetween, createTypesetter } from '#publishing/pdf/typesetter.js';
 import type { ReadingResult } from '#numerology/index.js';
-import { loadFile } from '#publishing/content/book/book.js';
-import { BOOK } from '#publishing/content/book/families.js';
 import { randomPerson } from '#publishing/document/testing/random-people.js';
 import {
   GENDERS,
@@ -11,13 +15,34 @@ import {
   trialResult,
 } from '#publishing/document/testing/trial.js';
 import { composeDocument } from '#publishing/document/compose.js';
-import type { DocumentV1 } from '#publishing/document/document.js';
 import { renderMarkdown } from '#publishing/markdown/render.js';
 import { createPdfRenderer } from '#publishing/pdf/renderer.js';
-import { createTypesetter } from '#publishing/pdf/typesetter.js';
-import { createPlainTypesetter } from './plain-words.js';
-import { quantile } from '../quantile.js';
 import { atMost, type Benchmark, type Settings, told } from '../report.js';
+import { concurrently, quantile } from '../measure.js';
+
+const FOLDER = projectPath('test/bench/publishing');
+
+const paragraphsIn = (nodes: readonly (Block | Section)[]): string[] =>
+  nodes.flatMap((node) =>
+    node.type === 'section'
+      ? [node.title, ...paragraphsIn(node.children)]
+      : [textsOf({ title: '', subtitle: '', details: [], children: [node as never] }).join(' ')],
+  );
+
+/** Typesets the words of documents without the template. Each block is a paragraph; figures are left out. */
+const createPlainTypesetter = () => {
+  const compiler = openTypst(FOLDER, FONTS);
+  const evict = keptBetween(compiler);
+  return {
+    typeset: ({ locale, children }: DocumentV1): void => {
+      const words = { language: locale.slice(0, 2), paragraphs: paragraphsIn(children) };
+      compiler.mapShadow(join(FOLDER, 'words.json'), Buffer.from(JSON.stringify(words)));
+      compiler.pdf({ mainFilePath: join(FOLDER, 'plain.typ') }, { pdfStandard: PDF_STANDARD });
+      evict();
+    },
+    forget: () => compiler.evictCache(0),
+  };
+};
 
 /** Documents rendered by the pool; memory is sampled ten times. */
 const DOCUMENTS = 2_000;
@@ -65,16 +90,6 @@ const measureText = async ({ add }: Settings): Promise<void> => {
   add(told('floor: document_v1 written and read as JSON, CPU p50', quantile(json, 0.5), 'ms'));
 };
 
-/** All files of both books. A process reads a file when a document first needs it. */
-const measureBooks = ({ add }: Settings): void => {
-  const from = cpu();
-  const entries = LOCALES.flatMap((locale) =>
-    Object.keys(BOOK).flatMap((file) => loadFile(locale, file).entries),
-  );
-  const keys = new Set(entries.map(({ file, path }) => `${file} ${path}`));
-  add(told(`both books, ${keys.size} keys, CPU`, cpu() - from, 'ms'));
-};
-
 const measurePdf = async ({ add }: Settings): Promise<void> => {
   const typesetter = createTypesetter();
   let largest = 0;
@@ -112,19 +127,14 @@ const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings)
   const pool = createPdfRenderer(THREADS);
   const resident: number[] = [];
   const tenth = Math.max(1, Math.floor(documents / 10));
-  let next = 0;
   let done = 0;
-  const caller = async (): Promise<void> => {
-    while (next < documents) {
-      next += 1;
-      await pool.render(documentOf(next));
-      done += 1;
-      if (done % tenth !== 0) continue;
-      resident.push(residentMib());
-      say(`  ${done} of ${documents} documents: ${residentMib().toFixed(0)} MiB`);
-    }
-  };
-  await Promise.all(Array.from({ length: THREADS + 1 }, caller));
+  await concurrently(THREADS + 1, documents, async (n) => {
+    await pool.render(documentOf(n + 1));
+    done += 1;
+    if (done % tenth !== 0) return;
+    resident.push(residentMib());
+    say(`  ${done} of ${documents} documents: ${residentMib().toFixed(0)} MiB`);
+  });
   const last = residentMib();
   await pool.close();
   createTypesetter().forget();
@@ -143,7 +153,6 @@ export const publishingBenchmark: Benchmark = {
   async run(settings) {
     // First, because a process never gives all memory back that other measurements used.
     await measurePool(settings);
-    measureBooks(settings);
     await measureText(settings);
     await measurePdf(settings);
     await measurePlainWords(settings);

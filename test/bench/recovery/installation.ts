@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,8 +16,116 @@ import { startPostgres } from '../../support/start-postgres.js';
 import { type StartedProcess, startProcess } from '../../support/start-processes.js';
 import type { Stack } from '../../support/start-stack.js';
 import { connect, fillBook, ledgerOn } from '../billing/books.js';
-import { serveStore } from '../billing/event-store.js';
-import { type Recovery, recoveryAfter } from './fault.js';
+import { serveStore } from '../processes.js';
+
+/** One row of the table that `npm run recovery` prints. */
+export interface Recovery {
+  readonly fault: string;
+  /** What had to succeed again, such as `a POST` or `a reading`. */
+  readonly measured: string;
+  /** From the fault until it succeeded again. */
+  readonly seconds: number;
+  /** Of these, until the other side could serve again. `null`: it could all the time, or nobody knows. */
+  readonly otherSide: number | null;
+  /** For as long, calls failed: an API answered 503, or none answered. */
+  readonly failing: number;
+}
+
+/** A kind of faults, and what suffers them. */
+export interface FaultKind {
+  /** Its name on the command line. */
+  readonly name: string;
+  /** Starts what it needs. @returns why it is left out, where this machine lacks something */
+  start(): Promise<
+    | {
+        readonly works: Works;
+        readonly faults: readonly Measured[];
+        /** Stops what was started, one after the other. */
+        readonly stop: readonly (() => unknown)[];
+      }
+    | string
+  >;
+}
+
+/** The other side serves again after this time. */
+export const after = (milliseconds: number, mend: () => unknown) => async (): Promise<number> => {
+  await delay(milliseconds);
+  mend();
+  return milliseconds / 1_000;
+};
+
+const EVERY_MS = 50;
+/** The recovery is over after a second in which all calls succeeded. */
+const QUIET_MS = 1_000;
+const GIVEN_UP_AFTER_MS = 180_000;
+
+interface Call {
+  readonly begunAt: number;
+  endedAt: number | null;
+  failed: boolean;
+}
+
+/**
+ * Calls `work` at this interval (ms), however long calls take, and inflicts the fault.
+ * @param mayEnd whether the fault is over
+ * @returns seconds from the fault until the end of the first call that succeeded after the last one that failed, and
+ *   seconds of calls that failed
+ * @throws Error when calls still fail after three minutes
+ */
+export const recoveryAfter = async (
+  work: () => Promise<unknown>,
+  inflict: () => Promise<void> | void,
+  everyMs = EVERY_MS,
+  mayEnd = (): boolean => true,
+): Promise<Pick<Recovery, 'seconds' | 'failing'>> => {
+  const enough = Math.ceil(QUIET_MS / everyMs);
+  await secondsUntil(async () => (await work(), true));
+  const faultAt = performance.now();
+  await inflict();
+  const calls: Call[] = [];
+  const open = new Set<Promise<void>>();
+  do {
+    while (!mayEnd() || !isOver(calls, enough)) {
+      if (performance.now() - faultAt > GIVEN_UP_AFTER_MS)
+        throw new Error('Calls still fail after three minutes');
+      const call: Call = { begunAt: performance.now(), endedAt: null, failed: false };
+      calls.push(call);
+      const made: Promise<void> = work()
+        .catch(() => void (call.failed = true))
+        .then(() => void (call.endedAt = performance.now()))
+        .finally(() => open.delete(made));
+      open.add(made);
+      await delay(everyMs);
+    }
+    await Promise.all(open);
+    // A slow one may have failed.
+  } while (!isOver(calls, enough));
+  const failed = calls.filter((call) => call.failed);
+  const lastFailed = Math.max(-Infinity, ...failed.map(({ begunAt }) => begunAt));
+  const ends = calls
+    .filter((call) => !call.failed && call.begunAt > lastFailed)
+    .map(({ endedAt }) => endedAt!);
+  return {
+    seconds: (Math.min(...ends) - faultAt) / 1_000,
+    failing: (failed.length * everyMs) / 1_000,
+  };
+};
+
+/** Whether the newest calls that have ended all succeeded. */
+const isOver = (calls: readonly Call[], enough: number): boolean => {
+  const ended = calls.filter(({ endedAt }) => endedAt !== null);
+  return ended.length >= enough && ended.slice(-enough).every(({ failed }) => !failed);
+};
+
+/** Asks every 50 ms. @returns seconds until the answer is yes */
+export const secondsUntil = async (condition: () => Promise<boolean>): Promise<number> => {
+  const startedAt = performance.now();
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() - startedAt > GIVEN_UP_AFTER_MS) throw new Error('Not within three minutes');
+    await delay(EVERY_MS);
+  }
+  return (performance.now() - startedAt) / 1_000;
+};
 
 const CREDITS = 10_000_000;
 /** So that only faults refuse a call. */
@@ -34,7 +143,7 @@ export interface Works {
   reading(): Promise<void>;
 }
 
-export interface Installation extends Works {
+interface Installation extends Works {
   stop(): Promise<void>;
 }
 
@@ -134,18 +243,8 @@ export interface Measured {
   readonly otherSide?: () => Promise<number>;
 }
 
-/** Measures each fault twice: until a POST is accepted, and until a reading is completed. Says what did not recover. */
-export const measureAll = async (
-  works: Works,
-  faults: readonly Measured[],
-  say: (text: string) => void,
-): Promise<readonly Recovery[]> => {
-  const rows: Recovery[] = [];
-  for (const fault of faults) rows.push(...(await measure(works, fault, say)));
-  return rows;
-};
-
-const measure = async (
+/** Measures a fault twice: until a POST is accepted, and until a reading is completed. Says what did not recover. */
+export const measure = async (
   works: Works,
   { fault, inflict, mend, otherSide }: Measured,
   say: (text: string) => void,

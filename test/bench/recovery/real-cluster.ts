@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
-import { type Fault, secondsUntil } from './fault.js';
-import { measureAll, type Measured, startInstallation } from './installation.js';
+import { after, type FaultKind, secondsUntil, startInstallation } from './installation.js';
 
 const NODES = [0, 1, 2] as const;
 const ANSWER_WITHIN_MS = 400;
@@ -20,77 +18,69 @@ const gossip = z.object({
 });
 
 /** Three nodes of EventStoreDB or KurrentDB on this machine. `RECOVERY_NODE_COMMAND` starts one. */
-export const realCluster: Fault = {
+export const realCluster: FaultKind = {
   name: 'real-cluster',
-  run: async (say) => {
+  start: async () => {
     const command = process.env['RECOVERY_NODE_COMMAND'];
-    if (command === undefined) {
-      say('  left out: RECOVERY_NODE_COMMAND names no server');
-      return [];
-    }
+    if (command === undefined) return 'RECOVERY_NODE_COMMAND names no server';
     const cluster = await startRealCluster(command);
-    const installation = await startInstallation(cluster.connectionString, { apis: 2, entries: ENTRIES });
+    const works = await startInstallation(cluster.connectionString, { apis: 2, entries: ENTRIES });
     let former: RealNode;
     let followers: readonly RealNode[] = [];
     const anotherLeads = (): Promise<number> =>
-      secondsUntil(async () => (await cluster.leader()) !== former.port && (await cluster.leader()) !== null);
-    const atLeader = (work: (leader: RealNode) => Promise<void>) => async (): Promise<void> => {
+      secondsUntil(async () => ![former.port, null].includes(await cluster.leader()));
+    const find = async (): Promise<RealNode> => {
       const port = await cluster.leader();
-      former = cluster.nodes.find((one) => one.port === port)!;
-      await work(former);
+      return (former = cluster.nodes.find((one) => one.port === port)!);
     };
-    const faults: readonly Measured[] = [
-      {
-        fault: 'three nodes: the leader is killed (SIGKILL)',
-        inflict: atLeader(async (leader) => leader.signal('SIGKILL')),
-        otherSide: anotherLeads,
-        mend: cluster.whole,
-      },
-      {
-        fault: 'three nodes: the leader freezes (SIGSTOP)',
-        inflict: atLeader(async (leader) => leader.signal('SIGSTOP')),
-        otherSide: anotherLeads,
-        mend: async () => {
-          former.signal('SIGCONT');
-          await cluster.whole();
+    return {
+      works,
+      faults: [
+        {
+          fault: 'three nodes: the leader is killed (SIGKILL)',
+          inflict: async () => (await find()).signal('SIGKILL'),
+          otherSide: anotherLeads,
+          mend: cluster.whole,
         },
-      },
-      {
-        fault: 'three nodes: both followers stop for 0.8 s (SIGSTOP)',
-        inflict: async () => {
-          followers = await cluster.followers();
-          for (const follower of followers) follower.signal('SIGSTOP');
-        },
-        otherSide: async () => {
-          await delay(PAUSE_MS);
-          for (const follower of followers) follower.signal('SIGCONT');
-          return PAUSE_MS / 1_000;
-        },
-        mend: cluster.whole,
-      },
-      {
-        fault: 'three nodes: each is restarted in turn, the leader last and after it has resigned',
-        inflict: () => undefined,
-        otherSide: async () => {
-          const startedAt = performance.now();
-          for (const follower of await cluster.followers()) {
-            await follower.end('SIGTERM');
+        {
+          fault: 'three nodes: the leader freezes (SIGSTOP)',
+          inflict: async () => (await find()).signal('SIGSTOP'),
+          otherSide: anotherLeads,
+          mend: async () => {
+            former.signal('SIGCONT');
             await cluster.whole();
-          }
-          await atLeader(({ port }) => resign(port))();
-          await anotherLeads();
-          await former.end('SIGTERM');
-          await cluster.whole();
-          return (performance.now() - startedAt) / 1_000;
+          },
         },
-      },
-    ];
-    try {
-      return await measureAll(installation, faults, say);
-    } finally {
-      await installation.stop();
-      await cluster.stop();
-    }
+        {
+          fault: 'three nodes: both followers stop for 0.8 s (SIGSTOP)',
+          inflict: async () => {
+            followers = await cluster.followers();
+            for (const follower of followers) follower.signal('SIGSTOP');
+          },
+          otherSide: after(PAUSE_MS, () => {
+            for (const follower of followers) follower.signal('SIGCONT');
+          }),
+          mend: cluster.whole,
+        },
+        {
+          fault: 'three nodes: each is restarted in turn, the leader last and after it has resigned',
+          inflict: () => undefined,
+          otherSide: async () => {
+            const startedAt = performance.now();
+            for (const follower of await cluster.followers()) {
+              await follower.end('SIGTERM');
+              await cluster.whole();
+            }
+            await resign((await find()).port);
+            await anotherLeads();
+            await former.end('SIGTERM');
+            await cluster.whole();
+            return (performance.now() - startedAt) / 1_000;
+          },
+        },
+      ],
+      stop: [works.stop, cluster.stop],
+    };
   },
 };
 

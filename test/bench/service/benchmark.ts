@@ -3,28 +3,21 @@ import pg from 'pg';
 import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
-import { startChild } from '../child.js';
-import { quantile } from '../quantile.js';
+import { startChild, cpuMilliseconds } from '../processes.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
-import { bulkRate, measureBulks } from './bulk.js';
+import { quantile } from '../measure.js';
+import { bulkRate, measureBulks, OFFERED, measureLag, measureLatency, measureSustained } from './readings.js';
 import { MANY_READINGS, measureFlatness } from './flatness.js';
-import { OFFERED, measureLag } from './lag.js';
-import { measureLatency } from './latency.js';
 import { measureInTurns, withRefusals, type Load, type LoadResult } from './load.js';
-import { cpuMilliseconds } from './process-cpu.js';
 import { somebody } from './somebody.js';
-import { measureSustained } from './sustained.js';
 
 /** Readings in each cost measurement: one at a time, and many at once. */
 const READINGS = 200;
 /** Length of the load that measures a projection's lag. Readings still queued are generated afterwards. */
 const LAG_SECONDS = 10;
 
-/** @param databaseUrl enables authentication and rate limits */
-const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): Promise<void> }> => {
-  const { DATABASE_URL: _, ...env } = process.env;
-  const given = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
-  const { line, stop } = await startChild('service/bare-server', [], given);
+const startBare = async (): Promise<{ url: string; stop(): Promise<void> }> => {
+  const { line, stop } = await startChild('service/bare-server');
   return { url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`, stop };
 };
 
@@ -32,8 +25,7 @@ const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): P
 const settle = (stack: StartedStack): Promise<void> =>
   until(
     async () => {
-      const [row] = await query<{ left: number }>(
-        stack,
+      const [row] = await stack.query<{ left: number }>(
         `select count(*)::int as left from readings.reading where status in ('queued', 'processing')
          or (status = 'completed' and published_at is null)`,
       );
@@ -42,16 +34,6 @@ const settle = (stack: StartedStack): Promise<void> =>
     () => 'every reading ends',
     600_000,
   );
-
-const query = async <T extends pg.QueryResultRow>(stack: StartedStack, text: string): Promise<T[]> => {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<T>(text)).rows;
-  } finally {
-    await client.end();
-  }
-};
 
 /** Measures accepted requests, with the worker paused, so that only the API is measured. */
 const measurePosts = (
@@ -76,11 +58,7 @@ const measureGets = async (
   seconds: number,
 ) => {
   const load = { method: 'GET', expect: 200, seconds, headers: { 'x-api-key': customer.apiKey } } as const;
-  const floor = (paths: readonly string[], url = bare): Load => ({
-    ...load,
-    url: new URL(url).origin,
-    paths,
-  });
+  const floor = (paths: readonly string[]): Load => ({ ...load, url: new URL(bare).origin, paths });
   const ofApi = (suffix: string): Load => ({
     ...load,
     url: stack.baseUrl,
@@ -95,14 +73,9 @@ const measureGets = async (
     const { byteLength } = await answer.arrayBuffer();
     return pairOf(floor([`/bare/sized/${byteLength}`]), ofApi(suffix));
   };
-  const bareIds = readings.map((id) => `/bare/${id}`);
-  const status = await pairOf(floor(bareIds), ofApi(''));
-  const guarded = await startBare(stack.databaseUrl);
-  const guards = await pairOf(floor(bareIds), floor(bareIds, guarded.url));
-  await guarded.stop();
+  const status = await pairOf(floor(readings.map((id) => `/bare/${id}`)), ofApi(''));
   return {
     status,
-    guards,
     result: await sized('/result'),
     document: await sized('/document?format=document_v1'),
   };
@@ -133,8 +106,8 @@ interface Pair {
 
 /** Measures a route and its floor in turns. */
 const pairOf = async (floor: Load, route: Load): Promise<Pair> => {
-  const [bare, api] = await measureInTurns([floor, route]);
-  return { bare: bare!, api: api! };
+  const [bare, api] = await measureInTurns(floor, route);
+  return { bare, api };
 };
 
 /** The rate of a route, compared with that of a bare route. */
@@ -203,7 +176,6 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       add(rateRow('GET /readings/{id}', gets.status, 0.6));
       add(rateRow('GET /readings/{id}/result', gets.result, 0.5));
       add(rateRow('GET /readings/{id}/document, document_v1', gets.document, 0.5));
-      add(rateRow('the bare GET with authentication and rate limit', gets.guards, 0.85));
       const posts = await measurePosts(stack, customer, bareServer.url, seconds);
       add(rateRow('POST /readings accepted (worker paused)', posts, 0.3));
       add(atMost('POST /readings accepted, p99', posts.api.p99, 'ms', 100));

@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+import { inTurns } from '../measure.js';
 import type { Row } from '../report.js';
 
 export interface LoadResult {
@@ -29,29 +30,20 @@ const WARM_UP = 6_000;
 /** About the length of a turn of a load that is compared with others. */
 const TURN_SECONDS = 2;
 
-/** Measures 64 connections that each send the next request as soon as the response arrives, after a warm-up. */
-export const measure = async (load: Load): Promise<LoadResult> => {
-  await run(load, { amount: WARM_UP });
-  return run(load, { duration: load.seconds });
-};
-
 /**
- * Measures each load in short turns, one after the other and back again, after one warm-up of each: the speed of a shared
- * machine changes by a quarter within minutes, and so all meet the same.
+ * Measures loads of 64 connections that each send the next request as soon as the response arrives, in short turns, after
+ * a warm-up of each.
  * @param loads as long as each other
  * @returns the means over the turns, also of p50 and p99, in the order of the loads
  */
-export const measureInTurns = async (loads: readonly Load[]): Promise<readonly LoadResult[]> => {
+export const measureInTurns = async <L extends readonly Load[]>(
+  ...loads: L
+): Promise<{ readonly [K in keyof L]: LoadResult }> => {
   for (const load of loads) await run(load, { amount: WARM_UP });
-  const results = loads.map((): LoadResult[] => []);
-  const order = loads.map((_, place) => place);
   const { seconds } = loads[0]!;
   const turns = Math.max(2, Math.round(seconds / TURN_SECONDS));
-  for (let turn = 0; turn < turns; turn += 1) {
-    for (const place of turn % 2 === 0 ? order : order.toReversed())
-      results[place]!.push(await run(loads[place]!, { duration: seconds / turns }));
-  }
-  return results.map(meanOf);
+  const turn = (load: Load) => () => run(load, { duration: seconds / turns });
+  return (await inTurns<readonly LoadResult[]>(turns, ...loads.map(turn))).map(meanOf) as never;
 };
 
 /** The row of these loads, which also says how many answers were not the expected ones. */
@@ -89,11 +81,9 @@ const run = async (
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   });
-  const counts = new Map(
-    Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => [Number(status), count ?? 0]),
-  );
-  const expected = counts.get(expect) ?? 0;
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const counts = Object.values(result.statusCodeStats ?? {}).map(({ count }) => count ?? 0);
+  const expected = result.statusCodeStats?.[expect]?.count ?? 0;
+  const all = counts.reduce((sum, count) => sum + count, 0);
   return {
     perSecond: expected / result.duration,
     p50: result.latency.p50,

@@ -6,6 +6,20 @@ import { notifyDue } from '#webhooks/read-models/delivery-sql.js';
 import { SecretVault } from '#webhooks/application/vaults.js';
 import { settings } from '../../../apps/service/src/settings.js';
 
+/** Concurrent attempts of a worker, of the bare loop and of the peer. */
+export const CONCURRENCY = 128;
+/** Where the peer, graphile-worker, has its tables. */
+export const PEER_SCHEMA = 'peer_jobs';
+
+/** What a task of the peer gets. */
+export interface PeerDelivery {
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+}
+
 const key = Buffer.alloc(32, 1).toString('base64');
 
 /** Default settings of a worker, except that it may reach receivers on this machine. */
@@ -45,6 +59,19 @@ export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: strin
   return endpointId;
 };
 
+/** Adds so many events ($1) with this body ($2), one for each reading. */
+export const ADDED_EVENTS = `
+  with added as (
+    select 'evt_' || gen_random_uuid() as event_id, gen_random_uuid() as reading_id, place, now() as at
+    from generate_series(1, $1::integer) place
+  ), stored as (
+    insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
+    select event_id, 'ws_bench', reading_id, 'reading.completed', 1,
+           replace(replace(replace($2, '<event>', event_id), '<reading>', reading_id::text), '<at>',
+                   to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), at
+    from added
+  )`;
+
 /** Adds one event per reading with a delivery each, round-robin over the endpoints, and wakes the workers. */
 export const addDeliveries = async (
   pool: pg.Pool,
@@ -53,16 +80,7 @@ export const addDeliveries = async (
   dueInSeconds = 0,
 ): Promise<void> => {
   await pool.query(
-    `with added as (
-       select 'evt_' || gen_random_uuid() as event_id, gen_random_uuid() as reading_id, place, now() as at
-       from generate_series(1, $1::integer) place
-     ), stored as (
-       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
-       select event_id, 'ws_bench', reading_id, 'reading.completed', 1,
-              replace(replace(replace($2, '<event>', event_id), '<reading>', reading_id::text), '<at>',
-                      to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), at
-       from added
-     ), inserted as (
+    `${ADDED_EVENTS}, inserted as (
      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
      select webhooks.delivery_id(endpoint_id, event_id, at), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',

@@ -16,9 +16,16 @@ import {
 import { APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Request } from 'express';
 import { randomUUID } from 'node:crypto';
+import { run, Logger } from 'graphile-worker';
 import pg from 'pg';
 import { transaction } from '#event-sourcing/projections/checkpoint.js';
-import { seal } from '#platform/crypto/sealing.js';
+import type { ReadingResult } from '#numerology/index.js';
+import { open, seal } from '#platform/crypto/sealing.js';
+import { composeDocument } from '#publishing/document/compose.js';
+import { renderMarkdown } from '#publishing/markdown/render.js';
+import { createPdfRenderer } from '#publishing/pdf/renderer.js';
+import { documentPublisher } from '#publishing/contracts/index.js';
+import { themeCalculator } from '#readings/application/generate-reading.js';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '#platform/http/json-body.interceptor.js';
 import { CreateReadingDto } from '#readings/http/request-reading.js';
@@ -26,11 +33,13 @@ import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
 
 /**
- * The API without events. It has the same framework, body rules and response. One transaction holds the credits, writes
- * the reading and its record, and adds the job.
+ * The service without events, as `api` or as `worker`. The API has the same framework, body rules and response. One transaction holds the credits, writes
+ * the reading and its record, and adds the job, which generates, publishes and charges a reading.
  */
 const POOL = Symbol('Pool');
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');
+const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
+pool.on('error', () => undefined);
 
 type Authenticated = Request & { workspaceId: string };
 
@@ -117,14 +126,74 @@ class ReadingsController {
 @Module({
   controllers: [ReadingsController],
   providers: [
-    {
-      provide: POOL,
-      useFactory: () => new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 }),
-    },
+    { provide: POOL, useValue: pool },
     { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
     { provide: APP_PIPE, useClass: BodyPipe },
   ],
 })
 class CrudModule {}
 
-await serve(CrudModule);
+type Pdf = ReturnType<typeof createPdfRenderer>;
+
+const generate = async (pdf: Pdf, readingId: string): Promise<void> => {
+  const { rows } = await pool.query<{ workspace_id: string; locale: 'fr-FR' | 'en-US'; input: Buffer }>(
+    `update crud.reading set status = 'processing' where reading_id = $1 and published_at is null
+     returning workspace_id, locale, input`,
+    [readingId],
+  );
+  const [reading] = rows;
+  if (!reading) return;
+  const asOf = new Date().toISOString();
+  const input = JSON.parse(open(KEY, readingId, reading.input).toString('utf8')) as never;
+  const bytes = themeCalculator(documentPublisher)({
+    readingId,
+    locale: reading.locale,
+    asOf: asOf.slice(0, 10),
+    input,
+  });
+  const document = composeDocument(JSON.parse(bytes.toString('utf8')) as ReadingResult, {
+    publishedAt: asOf,
+  });
+  const formats = {
+    document_v1: Buffer.from(JSON.stringify(document)),
+    markdown: Buffer.from(renderMarkdown(document)),
+    pdf: await pdf.render(document),
+  };
+  await transaction(pool, async (client) => {
+    for (const [format, content] of Object.entries(formats))
+      await client.query('insert into crud.artifact values ($1, $2, $3)', [
+        readingId,
+        format,
+        seal(KEY, readingId, content),
+      ]);
+    await client.query(
+      `update crud.reading set status = 'completed', result = $2, published_at = now() where reading_id = $1`,
+      [readingId, seal(KEY, readingId, bytes)],
+    );
+    await client.query(
+      'update crud.workspace set held = held - $2, consumed = consumed + $2 where workspace_id = $1',
+      [reading.workspace_id, COST],
+    );
+    await client.query(
+      `insert into crud.movement (workspace_id, reading_id, kind, amount) values ($1, $2, 'capture', $3)`,
+      [reading.workspace_id, readingId, COST],
+    );
+  });
+};
+
+const work = async (): Promise<void> => {
+  const pdf = createPdfRenderer(1);
+  await run({
+    pgPool: pool,
+    concurrency: 4,
+    pollInterval: 1_000,
+    logger: new Logger(() => () => undefined),
+    taskList: { [GENERATE]: (payload) => generate(pdf, (payload as { readingId: string }).readingId) },
+  });
+  process.stdout.write('{"event":"working"}\n');
+  process.stdin.on('end', () => process.exit(0));
+  process.stdin.resume();
+};
+
+if (process.argv[2] === 'api') await serve(CrudModule);
+else await work();
