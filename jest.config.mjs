@@ -34,7 +34,6 @@ const SUITES = {
 
 /** Specs that cannot run on another event store (TEST_EVENT_STORE_COMMAND), and why. */
 const ONLY_EMBEDDED = {
-  'test/crash/backup-disk': 'its backups copy the files of the embedded store',
   'test/e2e/restore-drill': 'it backs up, damages and restores the files of the embedded store',
   'test/security/forged-event': 'it attacks the login and the TLS of the embedded store',
 };

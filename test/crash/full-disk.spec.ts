@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freeBytes } from '#platform/disk/disk-reserve.js';
@@ -8,89 +10,101 @@ import { Integrator, person, until } from '../support/integrator.js';
 import { fill, removeDisk, smallDisk } from './support/small-disk.js';
 
 const MEBIBYTE = 1024 * 1024;
-const RESERVE_MIB = 100;
 
-interface Readiness {
-  readonly checks: Readonly<Record<string, boolean>>;
-}
-const readiness = async (stack: StartedStack): Promise<Readiness> =>
-  (await (await fetch(`${stack.baseUrl}/readyz`)).json()) as Readiness;
+// Mounting needs rights that not every user has. Without them the reserve is more than any disk has.
+const folder = smallDisk(400);
+const backupDisk = smallDisk(1);
+const RESERVE_MIB = folder === null ? 1_000_000_000 : 100;
 
-describe('a disk without the reserve', () => {
-  let stack: StartedStack;
-  beforeAll(async () => {
-    // More than any disk has.
-    stack = await startStack({ env: { DISK_RESERVE_MIB: '1000000000' } });
+let stack: StartedStack;
+let customer: Integrator;
+const start = () => {
+  const env = { DISK_RESERVE_MIB: String(RESERVE_MIB) };
+  return startStack(folder === null ? { env } : { dataDir: join(folder, 'data'), env });
+};
+
+beforeAll(async () => {
+  stack = await start();
+  customer = await Integrator.open(stack, 100_000);
+});
+afterAll(async () => {
+  try {
+    await stack?.stop();
+  } finally {
+    for (const disk of [folder, backupDisk]) if (disk !== null) removeDisk(disk);
+  }
+});
+
+const accepts = () =>
+  until(
+    async () => (await customer.create(person())).status === 202,
+    () => `new work is accepted\n${stack.output()}`,
+  );
+
+it('Below the reserve new work gets 503 with the reason, reads and deletions continue, and /readyz names the disk', async () => {
+  const low = folder === null ? null : join(folder, 'below-the-reserve');
+  if (folder !== null) {
+    await accepts();
+    fill(low!, freeBytes(folder) - (RESERVE_MIB - 10) * MEBIBYTE);
+  }
+  let refused = await customer.create(person());
+  while (refused.status === 202) refused = await customer.create(person());
+  expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([
+    503,
+    { code: 'enqueue_unavailable', detail: expect.stringContaining('short of disk space') },
+    '60',
+  ]);
+  expect((await customer.call('GET', '/api/v1/readings')).status).toBe(200);
+  const missing = '/api/v1/webhooks/6f1c2c3e-0000-4000-8000-000000000000';
+  expect((await customer.call('DELETE', missing)).status).toBe(404);
+  expect(await stack.ready()).toMatchObject({
+    body: { status: 'not ready', checks: { disk: false, postgres: true } },
   });
-  afterAll(() => stack?.stop());
+  if (low === null) return;
+  rmSync(low);
+  await accepts();
+});
 
-  it('new work gets 503 with the reason, reads and deletions continue, and /readyz names the disk', async () => {
-    const customer = await Integrator.open(stack, 100);
-    const refused = await customer.create(person());
-    expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([
-      503,
-      { code: 'enqueue_unavailable', detail: expect.stringContaining('short of disk space') },
-      '60',
-    ]);
-    expect((await customer.call('GET', '/api/v1/readings')).status).toBe(200);
-    expect(
-      (await customer.call('DELETE', '/api/v1/webhooks/6f1c2c3e-0000-4000-8000-000000000000')).status,
-    ).toBe(404);
-    expect(await readiness(stack)).toMatchObject({
-      status: 'not ready',
-      checks: { disk: false, postgres: true },
-    });
+const isOtherStore = process.env['TEST_EVENT_STORE_COMMAND'] !== undefined;
+// Backups copy the files of the embedded store.
+(backupDisk === null || isOtherStore ? describe.skip : describe)('a disk that a backup fills', () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'key-mirror-'));
+  afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+  it('has nothing of a backup wherever it fills, and is named; with room, the same command succeeds', async () => {
+    const to = join(backupDisk!, 'backup');
+    let failures = 0;
+    for (let kibibytes = 16; ; kibibytes *= 2) {
+      const size = ['-o', `remount,size=${kibibytes}k`];
+      execFileSync('mount', [...size, backupDisk!], { stdio: 'ignore' });
+      const command = ['backup', '--to', to, '--keys-to', join(elsewhere, 'keys')];
+      const { code, stderr } = await stack.runOps(command);
+      if (code === 0) break;
+      expect(stderr).toBe(
+        `The disk of ${to} is full: the unfinished backup was removed. The service is unharmed.\n`,
+      );
+      expect(readdirSync(backupDisk!)).toEqual([]);
+      failures += 1;
+    }
+    // At least while it copied tables, and while it copied the log.
+    expect(failures).toBeGreaterThan(2);
+    expect(await stack.ops(['backup', 'verify', to])).toMatchObject({ sound: true });
+  });
+
+  it('is named, too, when it is that of the keys', async () => {
+    fill(join(backupDisk!, 'rest'), 1_000 * MEBIBYTE);
+    const [to, keys] = [join(elsewhere, 'backup'), join(backupDisk!, 'keys')];
+    const { code, stderr } = await stack.runOps(['backup', '--to', to, '--keys-to', keys]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(`^The disk of ${keys} is full`)]);
+    expect(readdirSync(elsewhere)).toEqual(['keys']);
   });
 });
 
-const folder = smallDisk(400);
-// Mounting needs rights that not every user has; the behaviour below the reserve is tested above everywhere.
-(folder === null ? describe.skip : describe)('a disk that fills', () => {
-  let stack: StartedStack;
-  let customer: Integrator;
-  const start = () =>
-    startStack({ dataDir: join(folder!, 'data'), env: { DISK_RESERVE_MIB: String(RESERVE_MIB) } });
-  beforeAll(async () => {
-    stack = await start();
-    customer = await Integrator.open(stack, 100_000);
-  });
-  afterAll(async () => {
-    try {
-      await stack?.stop();
-    } finally {
-      removeDisk(folder!);
-    }
-  });
+(folder === null ? describe.skip : describe)('a disk without any room', () => {
+  const file = join(folder ?? '', 'full');
 
-  afterEach(() => {
-    for (const name of ['below-the-reserve', 'full']) rmSync(join(folder!, name), { force: true });
-  });
-
-  it('takes no new work below the reserve, and accepts it again when there is room', async () => {
-    const { body } = await customer.create(person());
-    await customer.untilEnded(body.readingId);
-    const pids = stack.pids();
-    const low = join(folder!, 'below-the-reserve');
-    fill(low, freeBytes(folder!) - (RESERVE_MIB - 10) * MEBIBYTE);
-    await until(
-      async () => (await customer.create(person())).status === 503,
-      () => 'new work is refused',
-    );
-    expect(await customer.call('GET', `/api/v1/readings/${body.readingId}`)).toMatchObject({ status: 200 });
-    rmSync(low);
-    await accepts();
-    expect(stack.pids()).toEqual(pids);
-  });
-
-  const accepts = () =>
-    until(
-      async () => (await customer.create(person())).status === 202,
-      () => `new work is accepted\n${stack.output()}`,
-    );
-
-  it('a database that dies meanwhile is started when there is room, however long that takes', async () => {
+  it('keeps a database that died from starting, which follows when there is room, however long that takes', async () => {
     const { postgres, main } = stack.pids();
-    const file = join(folder!, 'full');
     fill(file, freeBytes(folder!));
     process.kill(postgres, 'SIGKILL');
     // Long enough for the six deaths that would end the stack. Someone else takes all the room that it makes.
@@ -100,7 +114,7 @@ const folder = smallDisk(400);
     }
     expect(stack.pids().main).toBe(main);
     expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
-    expect((await readiness(stack)).checks).toMatchObject({ postgres: false, disk: false });
+    expect((await stack.ready()).body.checks).toMatchObject({ postgres: false, disk: false });
     rmSync(file);
     await accepts();
     expect(stack.pids().main).toBe(main);
@@ -108,7 +122,6 @@ const folder = smallDisk(400);
 
   it('refuses a start with one line, and the stack works once there is room', async () => {
     await stack.stop();
-    const file = join(folder!, 'full');
     while (freeBytes(folder!) > 0) fill(file, freeBytes(folder!));
     await expect(start()).rejects.toThrow(
       /did not start:\nThe disk of .*data is full, and nothing was started\. Free some space, 24 MiB at least\.$/m,

@@ -17,7 +17,6 @@ export interface Customer {
   readonly idempotencyKey: string;
   /** Readings that were accepted, as far as the customer knows. */
   readonly accepted: Set<string>;
-  refused: boolean;
 }
 
 /** Probability that a customer erases a reading, and the time after its acceptance (ms). */
@@ -26,7 +25,7 @@ const ERASES = 0.4;
 const REPUBLISHES = 0.4;
 const ERASES_WITHIN_MS = [300, 2_000, 30_000] as const;
 
-const request = {
+const REQUEST = {
   productId: 'theme',
   profileId: 'evan',
   locale: 'fr-FR',
@@ -71,7 +70,7 @@ const ask = async (
   const command = new RequestReading(
     customer.workspaceId,
     customer.livemode,
-    request,
+    REQUEST,
     customer.idempotencyKey,
     by,
   );
@@ -81,11 +80,8 @@ const ask = async (
   ]);
   if (answer === null || apis[api]?.requests !== handler || (isRough && random.chance(ANSWER_LOST)))
     return null;
-  if (answer.outcome === 'accepted' || answer.outcome === 'replayed') {
+  if (answer.outcome === 'accepted' || answer.outcome === 'replayed')
     customer.accepted.add(answer.reading.readingId);
-  } else {
-    customer.refused = true;
-  }
   return answer;
 };
 

@@ -47,6 +47,8 @@ const TABLES = `
 /** When the next job may be taken: graphile-worker frees those of a killed worker after four hours. */
 const FREE_AT = `case when locked_at is null then run_at else locked_at + interval '4 hours' end`;
 const JOBS = 'graphile_worker._private_jobs';
+/** Whether a statement may add or end a job. */
+const JOB = /job/;
 
 /** PostgreSQL as all processes of a simulation share it: a real one, on the clock of the world. */
 export class SimulatedPostgres {
@@ -105,7 +107,7 @@ export class SimulatedPostgres {
     return this.alone(async () => {
       await this.tellTime();
       const answer = await this.client.query(statement);
-      await this.lookForJobs();
+      if (JOB.test(statement.text)) await this.lookForJobs();
       return answer;
     });
   }
@@ -134,7 +136,7 @@ export class SimulatedPostgres {
         throw error;
       }
       await this.client.query('commit');
-      await this.lookForJobs();
+      if (statements.some(({ statement }) => JOB.test(statement.text))) await this.lookForJobs();
     });
   }
 

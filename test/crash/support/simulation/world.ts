@@ -9,10 +9,17 @@ import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import type { WrappingKeys } from '#platform/crypto/wrapping-keys.js';
 import { Clocks } from './clocks.js';
-import { faultyStore, type OnTheWay } from './faulty-store.js';
-import { maybeLoseSuffix, type Lost } from './lost-suffix.js';
-import { callOver, isDeaf, maybePartition } from './network.js';
-import { brokenConnection, simulatedPool } from './pool.js';
+import {
+  faultyStore,
+  type OnTheWay,
+  maybeLoseSuffix,
+  type Lost,
+  callOver,
+  isDeaf,
+  maybePartition,
+  brokenConnection,
+  simulatedPool,
+} from './faults.js';
 import type { SimulatedPostgres } from './postgres.js';
 import type { Life, Scheduler } from './scheduler.js';
 import { apiOf, workOf, type Api, type Surroundings } from './service.js';

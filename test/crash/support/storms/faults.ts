@@ -35,40 +35,39 @@ const some = <T>(items: readonly T[], count: number, random: Random): readonly T
   return Array.from({ length: count }, () => left.splice(random.between(0, left.length - 1), 1)[0]!);
 };
 
-/** Some arrows pass no bytes in one direction, or in both. Several may be of one process, or lead to one server. */
-const partition: Forecast = ({ links }, random, longestMs) => {
-  return some([...links], random.between(1, ARROWS_CUT), random).map(([name, link]) => {
-    const directions = random.pick(DIRECTIONS);
-    const loss = random.pick(LOSSES);
-    const [afterMs, lastsMs] = [random.between(0, BEGINS_WITHIN_MS), random.between(LEAST_MS, longestMs)];
-    return {
-      what: `${name} ${directions.join('+')} ${loss}, after ${seconds(afterMs)} for ${seconds(lastsMs)}`,
-      strike: async () => {
-        await delay(afterMs);
-        link.cut(directions, loss);
-        await delay(lastsMs);
-        link.mend();
-      },
-    };
-  });
+/** A fault with a beginning and an end, which `begin` returns. */
+const lasting = (what: string, random: Random, longestMs: number, begin: () => () => void): Fault => {
+  const [afterMs, lastsMs] = [random.between(0, BEGINS_WITHIN_MS), random.between(LEAST_MS, longestMs)];
+  return {
+    what: `${what}, after ${seconds(afterMs)} for ${seconds(lastsMs)}`,
+    strike: async () => {
+      await delay(afterMs);
+      const end = begin();
+      await delay(lastsMs);
+      end();
+    },
+  };
 };
 
-/** Some processes stand still, the stores among them. A store's answers and a worker's leases come too late. */
-const pause: Forecast = (service, random, longestMs) => {
-  return some(Object.keys(service.pids()), random.between(1, 2), random).map((name) => {
-    const [afterMs, lastsMs] = [random.between(0, BEGINS_WITHIN_MS), random.between(LEAST_MS, longestMs)];
-    return {
-      what: `${name} stands still, after ${seconds(afterMs)} for ${seconds(lastsMs)}`,
-      strike: async () => {
-        await delay(afterMs);
-        const frozen = withChildren(service.pids()[name]!);
-        for (const pid of frozen) signal(pid, 'SIGSTOP');
-        await delay(lastsMs);
-        for (const pid of frozen) signal(pid, 'SIGCONT');
-      },
-    };
+/** Some arrows pass no bytes in one direction, or in both. Several may be of one process, or lead to one server. */
+const partition: Forecast = ({ links }, random, longestMs) =>
+  some([...links], random.between(1, ARROWS_CUT), random).map(([name, link]) => {
+    const [directions, loss] = [random.pick(DIRECTIONS), random.pick(LOSSES)];
+    return lasting(`${name} ${directions.join('+')} ${loss}`, random, longestMs, () => {
+      link.cut(directions, loss);
+      return link.mend;
+    });
   });
-};
+
+/** Some processes stand still, the stores among them. A store's answers and a worker's leases come too late. */
+const pause: Forecast = (service, random, longestMs) =>
+  some(Object.keys(service.pids()), random.between(1, 2), random).map((name) =>
+    lasting(`${name} stands still`, random, longestMs, () => {
+      const frozen = withChildren(service.pids()[name]!);
+      for (const pid of frozen) signal(pid, 'SIGSTOP');
+      return () => frozen.forEach((pid) => signal(pid, 'SIGCONT'));
+    }),
+  );
 
 /** A process and its children, such as PostgreSQL's sessions. */
 const withChildren = (pid: number): readonly number[] => {

@@ -10,10 +10,10 @@ import { startLink, type Link } from './link.js';
 
 type OpenCalls = ReturnType<StoreConnection['openCalls']>;
 
-export const APIS = ['api0', 'api1'] as const;
+const APIS = ['api0', 'api1'] as const;
 const WORKERS = ['worker0', 'worker1'] as const;
-export type ProcessName = (typeof APIS)[number] | (typeof WORKERS)[number];
-export const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
+type ProcessName = (typeof APIS)[number] | (typeof WORKERS)[number];
+const PROCESSES: readonly ProcessName[] = [...APIS, ...WORKERS];
 
 /** Far more than a run can spend. */
 const CREDITS = 1_000_000;
@@ -45,12 +45,13 @@ export class StormyService {
   private readonly metrics = new Map<ProcessName, number>();
   /** Open subscriptions before the first storm: one for each consumer of a worker. */
   private readonly subscriptions = new Map<ProcessName, number>();
+  /** The customer, as a caller of each API. */
+  callers: readonly Integrator[] = [];
   private endpointId = '';
 
   private constructor(
     readonly stores: StartedStores,
     readonly receiver: Receiver,
-    private readonly callers: Map<ProcessName, Integrator>,
   ) {}
 
   /** @param dataDir where the stores keep their data; default: a temporary folder */
@@ -59,20 +60,15 @@ export class StormyService {
     dataDir?: string,
   ): Promise<StormyService> {
     const stores = await startStores({ ...IMPATIENT, ...settings }, { dataDir });
-    const service = new StormyService(stores, await startReceiver(), new Map());
+    const service = new StormyService(stores, await startReceiver());
     await Promise.all(PROCESSES.map((name) => service.startProcess(name)));
     await service.openCustomer();
     return service;
   }
 
   get aftermath(): Omit<Aftermath, 'accepted'> {
-    const { stores, receiver } = this;
-    return { stack: stores, customer: this.caller('api0'), receiver, credits: CREDITS };
-  }
-
-  /** The customer, as a caller of this API. */
-  caller(api: (typeof APIS)[number]): Integrator {
-    return this.callers.get(api)!;
+    const { stores, receiver, callers } = this;
+    return { stack: stores, customer: callers[0]!, receiver, credits: CREDITS };
   }
 
   /** Ids of the processes that a storm may pause. PostgreSQL's children are not among them. */
@@ -93,7 +89,7 @@ export class StormyService {
   async probeEndpoint(): Promise<void> {
     const path = `/api/v1/webhooks/${this.endpointId}/test`;
     const body = { type: 'reading.completed' };
-    await untilServed(() => this.caller('api0').call('POST', path, { body }));
+    await untilServed(() => this.callers[0]!.call('POST', path, { body }));
   }
 
   /** Waits until each process reads nothing, and has its subscriptions and one call for appends, as before. */
@@ -164,7 +160,7 @@ export class StormyService {
     const at = (name: ProcessName) =>
       ({ ...stores, baseUrl: this.processes.get(name)!.baseUrl }) as unknown as Stack;
     const customer = await Integrator.open(at('api0'), CREDITS);
-    for (const api of APIS) this.callers.set(api, customer.at(at(api)));
+    this.callers = APIS.map((api) => customer.at(at(api)));
     const url = new URL(receiver.url);
     const link = await startLink(Number(url.port));
     this.links.set('workers→receiver', link);
@@ -176,10 +172,6 @@ export class StormyService {
     );
     receiver.secret = body.signingSecret;
     this.endpointId = body.endpointId;
-    await until(
-      async () => Boolean(await stores.ops(['projections', 'replay', '--all'])),
-      () => 'every projection has a checkpoint',
-    );
     await this.noteSubscriptions();
   }
 
