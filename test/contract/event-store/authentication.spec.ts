@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials as channelCredentials } from '@grpc/grpc-js';
 import { connect, generated, type EventStoreDBClient } from './support/client.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '#platform/project-path.js';
-import { runProgram, startEmbeddedChild, type ChildStore } from './support/child-store.js';
+import { startEmbeddedChild, type ChildStore } from './support/child-store.js';
 import { collect, freshStream, numbered, one, rejection, take } from './support/events.js';
 import { IS_EMBEDDED } from './support/store-under-test.js';
 
@@ -80,33 +79,5 @@ const clientOf = (port: number, login?: typeof GOOD): EventStoreDBClient =>
     const error = await rejection(collect(raw.read(new generated.streamsPb.ReadReq())));
     expect(error).toMatchObject({ code: 14 });
     raw.close();
-  });
-});
-
-(IS_EMBEDDED ? describe : describe.skip)('the program with TLS and a login', () => {
-  let folder: string;
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'event-store-login-'));
-  });
-
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it('refuses a certificate without its key, and a file without a login', async () => {
-    const empty = join(folder, 'empty');
-    writeFileSync(empty, 'nobody\n');
-    for (const [args, explanation] of [
-      [['--tls-cert', CERT], /must be given together/],
-      [['--user-file', empty], /must have the form name:password/],
-    ] as const) {
-      const { child } = runProgram(['--data', join(folder, 'refused'), '--port', '0', ...args]);
-      let said = '';
-      child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      expect((await once(child, 'close'))[0]).toBe(1);
-      expect(said).toMatch(explanation);
-      expect(said).not.toContain('nobody');
-    }
   });
 });

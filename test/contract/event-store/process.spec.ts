@@ -1,32 +1,37 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { runProgram, startEmbeddedChild } from './support/child-store.js';
 import { IS_EMBEDDED } from './support/store-under-test.js';
 
-(IS_EMBEDDED ? describe : describe.skip)('the process of the embedded event store', () => {
-  let dataDir: string;
+const ended = async (args: readonly string[]): Promise<{ code: number; out: string; err: string }> => {
+  const { child } = runProgram(args);
+  let [out, err] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+};
 
-  beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'event-store-process-'));
+(IS_EMBEDDED ? describe : describe.skip)('the program of the embedded event store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'event-store-process-'));
+  const dataDir = join(folder, 'data');
+  const noLogin = join(folder, 'no-login');
+  writeFileSync(noLogin, 'nobody\n');
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
   });
 
-  afterEach(() => {
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
-  it('refuses a second server on the same folder with one line, and the first keeps running', async () => {
+  it('verifies a folder that is served, and refuses a second server on it with one line', async () => {
     const first = await startEmbeddedChild(dataDir);
-    const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0']);
-    let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const [code] = (await once(child, 'close')) as [number];
-    expect(await firstLine).toBeUndefined();
-    expect(code).toBe(1);
-    expect(said.trim().split('\n')).toHaveLength(1);
-    expect(said).toMatch(/is in use by the event store with process id \d+/);
+    const verified = await ended(['verify', '--data', dataDir, '--json']);
+    expect([verified.code, verified.err, JSON.parse(verified.out)]).toMatchObject([0, '', { findings: 0 }]);
+    const second = await ended(['--data', dataDir, '--port', '0']);
+    expect([second.code, second.out]).toEqual([1, '']);
+    expect(second.err).toMatch(/^.* is in use by the event store with process id \d+.*\n$/);
     expect(await first.end('SIGINT')).toBe(0);
   });
 
@@ -38,16 +43,15 @@ import { IS_EMBEDDED } from './support/store-under-test.js';
   });
 
   it.each([
-    [['--port', '0'], /required option '--data <folder>'/],
-    [['--data', 'x', '--port', '70000'], /'70000' is invalid[^]*from 0 to 65535/],
-    [['--nonsense'], /--nonsense/],
+    [['--port', '0'], /required option '--data <folder>'[^]*Usage:/],
+    [['--data', 'x', '--port', '70000'], /'70000' is invalid[^]*from 0 to 65535[^]*Usage:/],
+    [['--nonsense'], /--nonsense[^]*Usage:/],
+    [['verify', '--data', join(folder, 'nothing')], /data file .* does not exist/],
+    [['--data', join(folder, 'new'), '--tls-cert', noLogin], /must be given together/],
+    [['--data', join(folder, 'new'), '--user-file', noLogin], /must have the form name:password/],
   ])('explains the arguments %j', async (args, explanation) => {
-    const { child } = runProgram(args);
-    let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const [code] = (await once(child, 'close')) as [number];
-    expect(code).toBe(1);
-    expect(said).toMatch(explanation);
-    expect(said).toContain('Usage:');
+    const { code, err } = await ended(args);
+    expect([code, err]).toEqual([1, expect.stringMatching(explanation)]);
+    expect(err).not.toContain('nobody');
   });
 });

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { once } from 'node:events';
 import { connect, streamNameFilter, type EventStoreDBClient } from './support/client.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
-import { EXTERNAL_URL, launchStore, type LaunchedStore } from './support/store-under-test.js';
+import { startChildStore, type ChildStore } from './support/child-store.js';
+import { EXTERNAL_URL } from './support/store-under-test.js';
 
 /** CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE: of calls that end with the server. */
 const LEFT_OPEN = [1, 2, 13, 14];
@@ -15,16 +16,16 @@ const whenStarted = EXTERNAL_URL ? describe.skip : describe;
 
 whenStarted('after a restart', () => {
   let dataDir: string;
-  let store: LaunchedStore;
+  let store: ChildStore;
   let client: EventStoreDBClient;
 
   const start = async (): Promise<void> => {
-    store = await launchStore(dataDir);
+    store = await startChildStore(dataDir);
     client = connect(store.connectionString);
   };
   const stop = async (): Promise<void> => {
     await client.dispose();
-    await store.stop();
+    await store.end('SIGTERM');
   };
   const restart = async (): Promise<void> => {
     await stop();
@@ -86,7 +87,7 @@ whenStarted('after a restart', () => {
     const appends = Array.from({ length: 50 }, () => client.appendToStream(freshStream(), one()));
     const outcomes = Promise.allSettled(appends);
     await appends[0];
-    await store.stop();
+    await store.end('SIGTERM');
     expect(LEFT_OPEN).toContain((await ended).code);
     for (const outcome of await outcomes) {
       if (outcome.status === 'rejected')

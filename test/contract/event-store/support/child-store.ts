@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
 import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
 import { otherEventStore } from '../../../../apps/embedded/src/event-store-process.js';
-import { patient } from './patient.js';
+import { patient } from './client.js';
 
 /** Command line of another event store, with `{port}` and `{data}`; without it, the specs start the embedded one. */
 export const OTHER_STORE = process.env['TEST_EVENT_STORE_COMMAND'];

@@ -24,23 +24,6 @@ export const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
 export const revisions = (events: readonly ResolvedEvent[]): (bigint | undefined)[] =>
   events.map(({ event }) => event?.revision);
 
-/** Takes the first `count` items of a subscription, then unsubscribes. */
-export const take = async <T>(
-  subscription: AsyncIterable<T> & { unsubscribe(): Promise<void> },
-  count: number,
-): Promise<T[]> => {
-  const items: T[] = [];
-  try {
-    for await (const item of subscription) {
-      items.push(item);
-      if (items.length >= count) break;
-    }
-  } finally {
-    await subscription.unsubscribe();
-  }
-  return items;
-};
-
 /** Of EventStoreDB 23.10, which drops a subscriber that is 32 events behind while it is live or becomes so. */
 const DROPPED = /Consumer too slow/;
 
@@ -71,6 +54,12 @@ export const takeResubscribing = async <T>(
   }
   return items;
 };
+
+/** Takes the first `count` items of a subscription, then unsubscribes. */
+export const take = <T>(
+  subscription: AsyncIterable<T> & { unsubscribe(): Promise<void> },
+  count: number,
+): Promise<T[]> => takeResubscribing(() => subscription, count);
 
 /** The error of a rejected promise; throws when the promise resolves. */
 export const rejection = async (promise: Promise<unknown>): Promise<Record<string, unknown>> => {

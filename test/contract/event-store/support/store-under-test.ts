@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { OTHER_STORE, startChildStore, type EmbeddedOptions } from './child-store.js';
-import { connect, type EventStoreDBClient } from './client.js';
-import { patient } from './patient.js';
+import { connect, type EventStoreDBClient, patient } from './client.js';
 
 /** Address of a running event store to test; without it, the specs start the store that the environment names. */
 export const EXTERNAL_URL = process.env['EVENTSTORE_URL'];
@@ -19,17 +18,6 @@ export interface StoreUnderTest {
   /** A further client, with a connection of its own. It connects with its first call. */
   another(): EventStoreDBClient;
 }
-
-export interface LaunchedStore {
-  readonly connectionString: string;
-  readonly stop: () => Promise<void>;
-}
-
-/** Starts the store that the environment names on a data folder, or the embedded one. Only the latter has options. */
-export const launchStore = async (dataDir: string, options: EmbeddedOptions = {}): Promise<LaunchedStore> => {
-  const { connectionString, end } = await startChildStore(dataDir, options);
-  return { connectionString, stop: async () => void (await end('SIGTERM')) };
-};
 
 /** A busy disk may take longer than the embedded store waits by default. */
 const COMMIT_TIMEOUT_MS = 20_000;
@@ -52,10 +40,10 @@ export const storeUnderTest = (options: EmbeddedOptions = {}): StoreUnderTest =>
       connectionString = patient(EXTERNAL_URL);
     } else {
       const dataDir = mkdtempSync(join(tmpdir(), 'event-store-contract-'));
-      const store = await launchStore(dataDir, { commitTimeoutMs: COMMIT_TIMEOUT_MS, ...options });
+      const store = await startChildStore(dataDir, { commitTimeoutMs: COMMIT_TIMEOUT_MS, ...options });
       connectionString = store.connectionString;
       release = async () => {
-        await store.stop();
+        await store.end('SIGTERM');
         rmSync(dataDir, { recursive: true, force: true });
       };
     }
