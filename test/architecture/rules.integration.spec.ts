@@ -1,9 +1,44 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import {
+  readdirSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { projectPath } from '#platform/project-path.js';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '#platform/project-path.js';
-import { runTool, typeScriptFiles } from './run-tool.js';
+
+/**
+ * Runs a tool from node_modules as continuous integration does, and parses its JSON output. Ignores the exit code,
+ * since a tool with findings exits with an error. @throws SyntaxError when the output is not JSON
+ */
+const runTool = <Report>(script: string, args: readonly string[], cwd: string): Promise<Report> =>
+  new Promise((resolve, reject) => {
+    const command = [projectPath('node_modules', script), ...args];
+    // The tool must not inherit the test runner's options.
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    execFile(process.execPath, command, { cwd, env, maxBuffer: 256 * 1024 * 1024 }, (_, stdout, stderr) => {
+      try {
+        resolve(JSON.parse(stdout) as Report);
+      } catch {
+        reject(
+          new SyntaxError(`${script} printed no JSON: ${stdout.slice(0, 1_000)}${stderr.slice(0, 1_000)}`),
+        );
+      }
+    });
+  });
+
+/** TypeScript files in a folder and its subfolders, as sorted relative paths. */
+const typeScriptFiles = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules'))
+    .sort();
 
 /** A file, its code, and the rules that must catch it, in the order of the faults; without any, it must be accepted. */
 type Planted = readonly [path: string, code: string, ...rules: string[]];
@@ -203,10 +238,11 @@ interface Cruise {
 
 const CRUISED = ['apps', 'libs', 'test/bench', 'tools/content'];
 
-const cruise = (cwd: string): Promise<Cruise> =>
+/** @param config as seen from there */
+const cruise = (cwd: string, config: string, ...options: string[]): Promise<Cruise> =>
   runTool<Cruise>(
     'dependency-cruiser/bin/dependency-cruise.mjs',
-    ['--config', projectPath('.dependency-cruiser.mjs'), '--output-type', 'json', ...CRUISED],
+    ['--config', config, ...options, '--output-type', 'json', ...CRUISED],
     cwd,
   );
 
@@ -238,8 +274,12 @@ describe('borders between folders', () => {
   beforeAll(async () => {
     const folder = plant(BORDERS);
     folders = [...folders, folder];
-    planted = await cruise(folder);
-    real = await cruise(projectPath());
+    // The project's is what `npm run lint:borders` keeps.
+    const cache = ['--cache', '.cache/dependency-cruiser', '--cache-strategy', 'content'];
+    [planted, real] = await Promise.all([
+      cruise(folder, projectPath('.dependency-cruiser.mjs')),
+      cruise(projectPath(), '.dependency-cruiser.mjs', ...cache),
+    ]);
   });
 
   it('are each enforced by the rule that the table names, and by no other', () => {

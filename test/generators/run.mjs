@@ -3,18 +3,28 @@
  * checks that code, and a generated client orders a reading from a running service. Spectral lints the document.
  * Redocly does so in `npm run lint`.
  */
-import { execFile, execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { installTools } from './install.mjs';
-import { withService } from './service.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const document = join(here, '../../docs/openapi.json');
-const tools = installTools();
+const root = join(here, '../..');
+const document = join(root, 'docs/openapi.json');
+const tools = join(root, '.cache/api-tools');
 const work = join(tools, 'work');
 const bin = (name) => join(tools, 'node_modules/.bin', name);
 const generated = (path) => join(work, 'generated', path);
@@ -60,6 +70,58 @@ const COMPILER = {
   include: ['generated', 'order-reading.ts'],
 };
 
+const FILES = ['package.json', 'package-lock.json'];
+
+/**
+ * Installs the tools of test/generators/package.json into `.cache/api-tools`, when its lock has changed. They weigh three
+ * times what the project itself needs, so `npm ci` of the project leaves them out.
+ */
+const installTools = () => {
+  const stamp = join(tools, '.installed');
+  const wanted = FILES.map((file) => readFileSync(join(here, file), 'utf8')).join('');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  mkdirSync(tools, { recursive: true });
+  for (const file of FILES) copyFileSync(join(here, file), join(tools, file));
+  copyFileSync(join(root, '.npmrc'), join(tools, '.npmrc'));
+  process.stdout.write('Installing the tools into .cache/api-tools…\n');
+  execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], {
+    cwd: tools,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  writeFileSync(stamp, wanted);
+};
+
+const READY_WITHIN_MS = 120_000;
+
+/**
+ * Runs work against an embedded stack of its own, on a free port and in a temporary folder.
+ * @param work takes BASE_URL and API_KEY of the demo workspace
+ */
+const withService = async (work) => {
+  const folder = mkdtempSync(join(tmpdir(), 'generators-'));
+  const stack = spawn(process.execPath, [join(root, 'dist/embedded.js')], {
+    env: { ...process.env, DATA_DIR: folder, PORT: '0' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  stack.stdout.setEncoding('utf8').on('data', (text) => (printed += text));
+  try {
+    const until = Date.now() + READY_WITHIN_MS;
+    const found = () => [/BASE_URL=(\S+)/.exec(printed)?.[1], /API_KEY=(ek_[\w-]+)/.exec(printed)?.[1]];
+    while (found().includes(undefined)) {
+      if (stack.exitCode !== null || Date.now() > until)
+        throw new Error(`The service did not start:\n${printed}`);
+      await sleep(100);
+    }
+    const [BASE_URL, API_KEY] = found();
+    return await work({ BASE_URL, API_KEY });
+  } finally {
+    stack.kill('SIGTERM');
+    if (stack.exitCode === null) await once(stack, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
 let failed = 0;
 /** Runs one check, and prints how it ended. */
 const check = async (name, work) => {
@@ -77,6 +139,7 @@ const check = async (name, work) => {
 };
 const run = (command, ...args) => promisify(execFile)(bin(command), args, { cwd: work, maxBuffer: 2 ** 26 });
 
+installTools();
 rmSync(work, { recursive: true, force: true });
 for (const folder of ['openapi-typescript', 'orval', 'zod'])
   mkdirSync(generated(folder), { recursive: true });
