@@ -103,10 +103,10 @@ describe(`the standby becomes the primary, ${PROMOTIONS} times under load (${aga
       orders.order(...Array.from({ length: READINGS_A_PROMOTION }, (_, n) => `${what}-${n}`));
     for (let promotion = 1; promotion <= PROMOTIONS; promotion += 1) {
       const fall = promotion <= FALLS.length ? FALLS[promotion - 1]! : random.pick(FALLS);
-      const ordered = order(`before ${promotion}`);
+      const ordered = order(`before-${promotion}`);
       await delay(random.next() * 1_500);
       await pair.promote(fall);
-      await Promise.all([ordered, order(`after ${promotion}`)]);
+      await Promise.all([ordered, order(`after-${promotion}`)]);
       await listenerHears(`promotion ${promotion}`);
       await everythingEnds(aftermath);
       if (promotion % LOOK_AT_ALL_EVERY === 0) await nothingIsLost(aftermath);

@@ -25,7 +25,7 @@ const { partition, pause } = FORECASTS;
 const forecasts: Readonly<Record<string, Forecast>> = {
   // In CI both at once.
   ...(isSoak ? FORECASTS : {}),
-  'partition and pause': (...given) => [...partition(...given), ...pause(...given)],
+  'partition-and-pause': (...given) => [...partition(...given), ...pause(...given)],
   ...(disk === null ? {} : { disk: diskFilling(disk) }),
 };
 

@@ -72,7 +72,7 @@ interface Call {
  *   seconds of calls that failed
  * @throws Error when calls still fail after three minutes
  */
-export const recoveryAfter = async (
+const recoveryAfter = async (
   work: () => Promise<unknown>,
   inflict: () => Promise<void> | void,
   everyMs = EVERY_MS,
