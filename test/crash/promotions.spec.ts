@@ -17,6 +17,7 @@ const PROMOTIONS = rounds(1, 30);
 const SEED = seedOr(20261123);
 const READINGS_A_PROMOTION = 5;
 const CREDITS = 1_000_000;
+const PATIENCE_MS = 300_000;
 /** Everything is compared with a rebuild after so many promotions, and at the end. */
 const LOOK_AT_ALL_EVERY = 10;
 /** In CI one of each: the promotion is the same for all. */
@@ -187,7 +188,7 @@ describe('an asynchronous standby becomes the primary', () => {
       ),
     );
     other.secret = rotated.body.signingSecret;
-    await other.waitFor(({ event, verified }) => event.readingId === queued && verified);
+    await other.waitFor(({ event, verified }) => event.readingId === queued && verified, PATIENCE_MS);
     await other.stop();
     // A reading without its key is repaid, then recorded as erased.
     const found = await operator.run(['readings', 'unreadable', '--json']);

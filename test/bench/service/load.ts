@@ -82,7 +82,7 @@ const run = async (
     ...(body === undefined ? {} : { body }),
   });
   const counts = Object.values(result.statusCodeStats ?? {}).map(({ count }) => count ?? 0);
-  const expected = result.statusCodeStats?.[expect]?.count ?? 0;
+  const expected = result.statusCodeStats?.[`${expect}` as const]?.count ?? 0;
   const all = counts.reduce((sum, count) => sum + count, 0);
   return {
     perSecond: expected / result.duration,
