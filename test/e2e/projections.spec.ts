@@ -9,27 +9,10 @@ const stack = fixture(() => startStack({ env: RECEIVER_SETTINGS }));
 const customer = fixture(() => Integrator.open(stack, 100_000));
 const tables = PROJECTIONS.flatMap(({ views }) => views.map(({ table }) => table));
 let readings: readonly string[];
-/** All columns except those that the fence of holds writes beside the projection. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  'billing.hold': 'workspace_id, mode, reservation_id, reading_id, amount, reserved_at',
-};
-/** Their rows are gone when what they stand for is done. */
-const UNDER_WAY = ['billing.hold', 'publishing.republication'];
 
 const projections = (...args: string[]) => stack.ops(['projections', ...args]);
 const refusal = (...args: string[]) => stack.runOps(['projections', ...args]);
 
-/** Every row of every read model. */
-const readModels = async (): Promise<Record<string, readonly string[]>> => {
-  const dumps: Record<string, readonly string[]> = {};
-  for (const table of tables) {
-    const rows = await stack.query<{ row: string }>(
-      `select to_jsonb(one)::text as row from (select ${COLUMNS[table] ?? '*'} from ${table}) one order by 1`,
-    );
-    dumps[table] = rows.map(({ row }) => row);
-  }
-  return dumps;
-};
 const settled = async () => {
   const underWay = `select from readings.reading where status in ('queued', 'processing')`;
   await until(async () => (await stack.query(underWay)).length === 0, 'every reading ends');

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { milliseconds, setting } from '#platform/config/setting.js';
 import type { ConfigWith } from '#platform/config/settings.js';
-import type { Operator } from './contracts/corrections.js';
 
 /** Codes of the accounts in the company's own books, as its journal names them. */
 const ACCOUNTS = {
@@ -32,6 +31,16 @@ const accountCodes = z
     }
     return codes;
   });
+
+/** Somebody who may sign corrections, as the setting OPERATORS names them. */
+export interface Operator {
+  readonly name: string;
+  /** Ed25519: base64 of the DER (SPKI). */
+  readonly publicKey: string;
+  /** `retired`: it proves what it signed before `retiredAt` (milliseconds; `null`: active), and signs no more. */
+  readonly state: 'active' | 'retired';
+  readonly retiredAt: number | null;
+}
 
 const NAMED = /^([a-z0-9][a-z0-9._-]{0,39}):([A-Za-z0-9+/=]+)(?::(active|retired(?:=.*)?))?$/;
 

@@ -1,5 +1,5 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import type { Operator } from './contracts/corrections.js';
+import type { Operator } from './settings.js';
 import { textsToSign, type Signed } from './domain/correction.js';
 
 /** Base64 of the DER (SPKI) of the public part of a private key: what OPERATORS names. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { signedText } from '../src/domain/correction.js';
 import { publicKeyOf, signText } from '../src/offline.js';
-import type { Operator } from '../src/contracts/corrections.js';
+import type { Operator } from '../src/settings.js';
 import type { CreditsCommand, EntryToBook } from '../src/domain/credits.commands.js';
 
 export interface Person {

@@ -580,7 +580,7 @@ export interface paths {
         post?: never;
         /**
          * Stop a replay
-         * @description It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.
+         * @description It queues nothing more; queued deliveries are still sent. A replay that has ended does not change. Also counts its deliveries by status, and counts as 10 requests of the policy `manage`.
          */
         delete: operations["stopReplay"];
         options?: never;

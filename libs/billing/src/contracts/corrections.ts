@@ -22,16 +22,6 @@ const entry = z.strictObject({
 });
 export type CorrectionEntry = z.infer<typeof entry>;
 
-/** Somebody who may sign corrections, as the setting OPERATORS names them. */
-export interface Operator {
-  readonly name: string;
-  /** Ed25519: base64 of the DER (SPKI). */
-  readonly publicKey: string;
-  /** `retired`: it proves what it signed before `retiredAt` (milliseconds; `null`: active), and signs no more. */
-  readonly state: 'active' | 'retired';
-  readonly retiredAt: number | null;
-}
-
 /** An operator, and a signature (base64, Ed25519) of each entry in its order. */
 const signed = { operator: z.string().min(1), signatures: z.array(z.string()).min(1).max(MOST_ENTRIES) };
 

@@ -4,10 +4,10 @@ import type pg from 'pg';
 import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { MODES, type Mode, type RequestContext } from '#event-sourcing/core/request-context.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
-import { LineFull, Lines } from '#platform/async/lines.js';
 import { drawUuid } from '#platform/crypto/draw.js';
 import { POSTGRES, transaction } from '#platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
+import { LanesFull, Lines } from '#platform/work/lanes.js';
 import {
   EnableWebhookEndpoint,
   type CreateEndpointResult,
@@ -147,7 +147,7 @@ export class EndpointCommands {
         throw new StoreUnavailable(`Endpoint ${endpointId} keeps changing`, false);
       });
     } catch (error) {
-      if (error instanceof LineFull)
+      if (error instanceof LanesFull)
         throw new StoreUnavailable('Too many changes of endpoints of the workspace are waiting', false);
       throw error;
     }
