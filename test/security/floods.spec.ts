@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations, requestOf } from '../support/described-requests.js';
-import { Integrator } from '../support/integrator.js';
+import { Integrator, until } from '../support/integrator.js';
 import { fixture, sharedStack, startApi } from '../support/index.js';
 
 /** The requests of one address at once in this test, half of them without valid credentials. A minute gives ten times as many. */
@@ -89,10 +89,14 @@ describe('A flood without credentials from one address', () => {
 
   it('counts over all routes together', async () => {
     const address = newAddress();
-    await flood({ path: '/nothing' }, address);
     for (const operation of guarded.slice(0, 5)) {
       const { method, target } = requestOf(operation, {});
-      expect([target, (await ask({ method, path: target }, address)).status]).toEqual([target, 429]);
+      // A slow machine gives a token back between the two.
+      const isRefused = async () => {
+        await flood({ path: '/nothing' }, address);
+        return (await ask({ method, path: target }, address)).status === 429;
+      };
+      await until(isRefused, () => `${target} is refused after a flood elsewhere`);
     }
   });
 

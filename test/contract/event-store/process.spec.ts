@@ -45,7 +45,7 @@ const ended = async (args: readonly string[]): Promise<{ code: number; out: stri
   it.each([
     [['--port', '0'], /required option '--data <folder>'[^]*Usage:/],
     [['--data', 'x', '--port', '70000'], /'70000' is invalid[^]*from 0 to 65535[^]*Usage:/],
-    [['--nonsense'], /--nonsense[^]*Usage:/],
+    [['--data', 'x', '--nonsense'], /--nonsense[^]*Usage:/],
     [['verify', '--data', join(folder, 'nothing')], /data file .* does not exist/],
     [['--data', join(folder, 'new'), '--tls-cert', noLogin], /must be given together/],
     [['--data', join(folder, 'new'), '--user-file', noLogin], /must have the form name:password/],

@@ -51,6 +51,23 @@ describe('loading', () => {
     expect(await keys()).toEqual([KEPT]);
   });
 
+  it('Sessions of the portal end with a restore: some were ended after the backup', async () => {
+    await client.query(
+      `insert into workspaces.portal_session (session_id, workspace_id, opened_by, scopes, modes, mode, language,
+         time_zone, ttl_seconds, created_at, secret_sha256, expires_at)
+       values (gen_random_uuid(), 'ws_1', 'operator:ada', '{persons:read}', '{live}', 'live', 'fr', 'UTC', 28800, now(),
+               sha256('secret'), now() + interval '8 hours')`,
+    );
+    const backup = join(folder, 'sessions');
+    mkdirSync(backup);
+    const manifest = { postgres: await copyTables(postgres.ownerUrl, backup, () => undefined) } as Manifest;
+    await loadTables(postgres.ownerUrl, backup, manifest, () => undefined, []);
+    const { rows } = await client.query(
+      'select secret_sha256 as secret, ended_at is not null as ended from workspaces.portal_session',
+    );
+    expect(rows).toEqual([{ secret: null, ended: true }]);
+  });
+
   const partitions = async (): Promise<readonly string[]> => {
     const { rows } = await client.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'webhooks.settled_delivery'::regclass`,

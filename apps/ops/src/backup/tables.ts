@@ -306,6 +306,9 @@ const SETTLING = [
   `delete from event_sourcing.parked_stream where consumer ~ '__v[0-9]+$'`,
   // One that was revoked after the backup would give its document again (docs/adr/0028).
   'update publishing.document_link set revoked_at = now() where revoked_at is null',
+  // So would a session of the portal that was ended after it.
+  `update workspaces.portal_session set ended_at = now(), link_sha256 = null, secret_sha256 = null
+   where ended_at is null`,
 ];
 
 /** Sessions of API and workers: everybody sees whose they are, and only a superuser what they do. */

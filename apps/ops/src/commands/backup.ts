@@ -266,8 +266,9 @@ const restoredText = (
       ? [`ops readings erase-again --keys ${list} --yes: repeats ${erased.length} erasures in the log`]
       : []),
     'ops readings unreadable: what customers paid and cannot read; ops readings refund',
-    'Revoke again operators who were revoked after the backup.',
+    'Revoke again API keys and operators who were revoked after the backup; delete endpoints and rotate secrets again.',
     'Restart API and workers as usual, and take a new backup.',
+    ...(aside ? [`Delete ${aside} once all is checked: what is erased from now on stays in it.`] : []),
   ];
   return [
     `Restored the backup of ${takenAt}.`,

@@ -25,9 +25,14 @@ export const ORDINARY_SCOPES: readonly ApiKeyScope[] = API_KEY_SCOPES.filter(
 export const PERSONS_SCOPE = 'persons:read';
 /**
  * Scopes with which a key shows what a session sees with `persons:read` alone: names, and the caller's own ids, which events
- * and deliveries have, too.
+ * and deliveries have, too. With `readings:write`, a repeat of a request tells whether a reading is about a person.
  */
-export const SHOW_PERSONS: readonly string[] = ['readings:read', 'events:read', 'webhooks:write'];
+export const SHOW_PERSONS: readonly string[] = [
+  'readings:read',
+  'readings:write',
+  'events:read',
+  'webhooks:write',
+];
 /**
  * What a session of the portal may be allowed to do: what a key may, and to see persons. With `portal:write` it ends
  * other sessions, but opens none.

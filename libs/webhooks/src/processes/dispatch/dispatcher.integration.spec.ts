@@ -74,7 +74,7 @@ describe('The dispatcher', () => {
     const { rows } = await test.database.pool.query<{ body: string }>(
       'select body from webhooks.public_event',
     );
-    expect(rows[0]!.body).not.toMatch(/4711|externalId/);
+    expect(rows[0]!.body).not.toMatch(/order-|externalId/);
   });
 
   it('also signs with the old secret until the overlap ends, by time alone', async () => {
