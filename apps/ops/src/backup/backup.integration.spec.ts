@@ -54,9 +54,9 @@ describe('loading', () => {
   it('Sessions of the portal end with a restore: some were ended after the backup', async () => {
     await client.query(
       `insert into workspaces.portal_session (session_id, workspace_id, opened_by, scopes, modes, mode, language,
-         time_zone, ttl_seconds, created_at, secret_sha256, expires_at)
+         time_zone, ttl_seconds, created_at, link_expires_at, secret_sha256, expires_at)
        values (gen_random_uuid(), 'ws_1', 'operator:ada', '{persons:read}', '{live}', 'live', 'fr', 'UTC', 28800, now(),
-               sha256('secret'), now() + interval '8 hours')`,
+               now(), sha256('secret'), now() + interval '8 hours')`,
     );
     const backup = join(folder, 'sessions');
     mkdirSync(backup);

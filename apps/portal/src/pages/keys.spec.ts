@@ -42,6 +42,7 @@ it('offers no scope that shows persons to a session that does not see them', asy
   const blind = await offered((scope) => scope !== 'persons:read');
   expect(all.filter((scope) => !blind.includes(scope))).toEqual([
     'readings:read',
+    'readings:write',
     'webhooks:write',
     'events:read',
   ]);

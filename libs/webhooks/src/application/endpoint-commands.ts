@@ -35,12 +35,16 @@ import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;
 
-interface ChangedEndpoint {
-  readonly outcome: 'changed';
-  readonly record: WebhookEndpointRecord;
+interface DecidedChange {
+  readonly outcome: 'decided';
   readonly revision: bigint;
   /** Deliveries skipped while the endpoint was disabled; `null` unless it was enabled now. */
   readonly skippedDeliveries: number | null;
+}
+
+interface ChangedEndpoint extends Omit<DecidedChange, 'outcome'> {
+  readonly outcome: 'changed';
+  readonly record: WebhookEndpointRecord;
 }
 
 /** What an owner may change. An omitted field stays unchanged; `headers` are merged. */
@@ -138,28 +142,30 @@ export class EndpointCommands {
     ifRevision: readonly bigint[] | null,
     by: RequestContext,
   ): Promise<ChangedEndpoint | ChangeRefusal> {
-    try {
-      return await this.changes.run(owner.workspaceId, async () => {
+    const decided = await this.changes
+      .run(owner.workspaceId, async () => {
         for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
-          const result = await this.changeOnce(endpointId, owner, changes, ifRevision, by);
+          const result = await this.decideChange(endpointId, owner, changes, ifRevision, by);
           if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
         }
         throw new StoreUnavailable(`Endpoint ${endpointId} keeps changing`, false);
-      });
-    } catch (error) {
-      if (error instanceof LanesFull)
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof LanesFull)) throw error;
         throw new StoreUnavailable('Too many changes of endpoints of the workspace are waiting', false);
-      throw error;
-    }
+      });
+    if (decided.outcome !== 'decided') return decided;
+    const { record, revision } = await this.access.changed(endpointId, decided.revision);
+    return { outcome: 'changed', record, revision, skippedDeliveries: decided.skippedDeliveries };
   }
 
-  private async changeOnce(
+  private async decideChange(
     endpointId: string,
     owner: EndpointOwner,
     { headers, ...settings }: AskedChanges,
     ifRevision: readonly bigint[] | null,
     by: RequestContext,
-  ): Promise<ChangedEndpoint | ChangeRefusal> {
+  ): Promise<DecidedChange | ChangeRefusal> {
     const { workspaceId, sees } = owner;
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
@@ -198,8 +204,8 @@ export class EndpointCommands {
     );
     if (decision.outcome !== 'decided') return decision;
     const enabledAgain = decision.events.some(({ type }) => type === 'WebhookEndpointEnabled');
-    const { record, revision } = await this.access.changed(endpointId, decision.state.revision);
-    return { outcome: 'changed', record, revision, skippedDeliveries: enabledAgain ? skipped : null };
+    const { revision } = decision.state;
+    return { outcome: 'decided', revision, skippedDeliveries: enabledAgain ? skipped : null };
   }
 
   async delete(
