@@ -332,3 +332,8 @@ describe('The failure of a reading', () => {
     });
   });
 });
+
+it('An erasure is no work for the fan-out, which everybody shares: the key of a reading ends its responses', () => {
+  const erased = stored(`reading-${randomUUID()}`, 5, 'ReadingErased', { workspaceId: 'ws_1' });
+  expect(fanOutConsumer(0).steps([erased])).toEqual([]);
+});

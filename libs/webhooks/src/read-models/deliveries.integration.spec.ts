@@ -41,3 +41,21 @@ it('An export has each delivery settled before, with all attempts, as the API sh
     count: 1,
   });
 });
+
+it('The deliveries of a reading with more trials than are looked at have those of its facts', async () => {
+  test.start();
+  const { endpointId } = await test.service.create(test.receiver.url);
+  const readingId = randomUUID();
+  await test.service.happen(reading(readingId).completed());
+  await test.settled(1);
+  await test.database.pool.query(
+    `insert into webhooks.public_event (event_id, workspace_id, livemode, reading_id, type, sequence, body, occurred_at)
+     select 'evt_' || gen_random_uuid(), 'ws_1', false, $1::uuid, 'reading.completed', 0, '{}', now()
+     from generate_series(1, 3000)`,
+    [readingId],
+  );
+  const any = { statuses: null, types: null, since: null, until: null, undelivered: false };
+  const rows = new DeliveryRows(test.database.pool);
+  const { records } = await rows.page(endpointId, 10, null, { ...any, readingId, modes: ['live', 'test'] });
+  expect(records).toMatchObject([{ status: 'succeeded', test: false }]);
+});
