@@ -10,7 +10,7 @@ import { fixture, sharedStack } from '../support/index.js';
 import { again, isSoak, rounds, seedOr } from '../support/rounds.js';
 import { thingsOf } from './support/things.js';
 
-const REQUESTS = rounds(600, 50_000);
+const REQUESTS = rounds(300, 50_000);
 /** The same seed draws the same requests. */
 const SEED = seedOr(20261121);
 const AT_ONCE = 8;
