@@ -400,6 +400,8 @@ const monthAfter = (month) => {
  */
 class Reversals {
   values = new Map();
+  /** Ids of several entries: a store takes an id twice. The first entry with it counts. */
+  copied = new Set();
 
   /** @param isWhole the book is seen from its start: there are no entries from before */
   constructor(isWhole) {
@@ -414,7 +416,12 @@ class Reversals {
   add(eventId, counts, grantId, taken) {
     const value = { counts, grantId, grantIds: [], credits: 0, price: 0, gave: { credits: 0, cents: 0 } };
     this.take(value, taken);
-    this.values.set(eventId, value);
+    this.keep(eventId, value);
+  }
+
+  keep(eventId, value) {
+    if (this.values.has(eventId)) this.copied.add(eventId);
+    else this.values.set(eventId, value);
   }
 
   take(value, taken) {
@@ -463,7 +470,7 @@ class Reversals {
     const isShared = value !== undefined && amount < 0 && same(counts, value.counts);
     if (isShared) {
       this.take(value, taken);
-      this.values.set(eventId, value);
+      this.keep(eventId, value);
     } else this.add(eventId, counts ?? null, grantId, taken);
     if (value && amount > 0) value.gave = this.gaveWith(value, amount);
   }
@@ -513,7 +520,6 @@ class Book {
       'a book is opened by its first event and no other',
     );
     const month = String(occurredAt).slice(0, 7);
-    // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
     if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
     else demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
     const postings = [];
@@ -974,8 +980,6 @@ class Corrections {
   checked = 0;
   /** Entries that no operator signs: they give back the credits of a document that failed, which an export does not show. */
   refunds = 0;
-  /** Of this file: a store takes an id twice, and a reversal names only one of the two. */
-  eventIds = new Set();
   /** By event id: credits that no entry has given back. */
   captures = new Map();
   /** By event id of each entry of the group: the credits that are not taken back, and its open findings. */
@@ -996,16 +1000,18 @@ class Corrections {
   see(facts, line, book) {
     if (this.operators === null) return;
     const { eventId, revision, data } = facts;
-    const isCopy = this.eventIds.has(eventId);
-    this.eventIds.add(eventId);
+    const { copied } = book.reversals;
+    const isCopy = copied.has(eventId);
     const message = this.faultOf(facts, book) ?? (isCopy ? 'the entry has the id of another one' : null);
     const capture = this.captures.get(data.reversesEventId);
     if (capture) capture.left -= data.amount;
     if (message || data.signed) this.checked += 1;
     else this.refunds += 1;
-    const known = isCopy ? undefined : (this.groups.get(eventId) ?? this.groups.get(data.reversesEventId));
+    // Nobody knows which entry a reversal of several with one id means.
+    const isSole = !isCopy && !copied.has(data.reversesEventId);
+    const known = isSole ? (this.groups.get(eventId) ?? this.groups.get(data.reversesEventId)) : undefined;
     const group = known ?? { sum: 0, open: [] };
-    if (!isCopy && (known || message)) this.groups.set(eventId, group);
+    if (isSole && (known || message)) this.groups.set(eventId, group);
     if (message) group.open.push({ line, field: 'facts.data.signed', revision, message });
     if (message) this.findings.push(group.open.at(-1));
     if (group.open.length > 0) group.sum += data.amount;
@@ -1046,6 +1052,8 @@ class ExportVerifier {
   /** Text of the posting lines still to come for the last event. */
   expected = [];
   closedMonths = new Map();
+  /** Entries that are dated before their month, which no correction has explained. */
+  early = [];
 
   find(field, message, revision = this.next) {
     if (this.findings.length < MOST_FINDINGS)
@@ -1137,7 +1145,9 @@ class ExportVerifier {
       () => {
         const wrong = unreadableBecause(facts);
         demand(wrong === null, ...(wrong ?? []));
+        demand(isInstant(facts.occurredAt), 'facts.occurredAt', 'this is no instant');
         this.checkPeriod(facts);
+        this.checkDate(facts);
         const postings = this.book.see(facts, this.header.firstRevision === '0' && this.events === 1);
         const { available, held } = this.book.accounts;
         this.expected = postings.map(({ account, amount }, index) => ({
@@ -1196,6 +1206,21 @@ class ExportVerifier {
     }
     this.trusted = false;
     this.find('problem', `the entry ${type} cannot be read: ${problem}`, at);
+  }
+
+  /**
+   * After a month that a wrong clock closed too early, entries have their true dates, of an earlier month. A signed
+   * correction with the reference `clock:<entry>` explains all of them so far; without one, they are findings.
+   */
+  checkDate({ type, data, occurredAt, revision }) {
+    const isOfClose = type === 'PeriodClosed' || type === 'PeriodCarried';
+    const { period } = this.book;
+    if (period && !isOfClose && occurredAt.slice(0, 7) < period && this.early.length < MOST_FINDINGS)
+      this.early.push({
+        ...{ line: this.number, field: 'facts.occurredAt', revision },
+        message: `the entry is dated before ${period}, the month that is open for it`,
+      });
+    if (data.signed && data.reference === `clock:${data.reversesEventId}`) this.early = [];
   }
 
   /** The export of a month starts with the book, or with the close of the month before, and ends with its own close. */
@@ -1269,7 +1294,7 @@ class ExportVerifier {
       this.find('kind', 'the export ends without its footer');
     }
     const { checked, refunds, compensated } = this.corrections;
-    this.findings = [...this.findings, ...this.corrections.findings];
+    this.findings = [...this.findings, ...this.early, ...this.corrections.findings];
     const revisions = this.findings.map(({ revision }) => BigInt(revision));
     const firstBad = revisions.reduce((first, one) => (first === null || one < first ? one : first), null);
     return {

@@ -185,6 +185,10 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
         ({ refusal } = await this.books.foresee(proposal, now));
     } else if (event.type === 'CorrectionApproved' && before)
       refusal = refuseSignatures({ ...before, approved: event.data }, operators);
+    else if (event.type === 'CorrectionRejected' && before?.approved) {
+      const { status } = await this.books.viewOf(before, now, false);
+      if (status === 'booked') refusal = 'The correction is booked';
+    }
     if (refusal !== null) return refused(refusal);
     // All events of a stream are of one workspace or of none. The entries of a correction may name several.
     const context = { intent: canonicalJson(event), by, workspaceId: '', at: now };

@@ -1,9 +1,9 @@
-import { isOpaque } from '#event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
-import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
+import { categoryOf, streamId, streamName } from '#event-sourcing/core/stream-name.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { LedgerDifference } from '../contracts/audit.js';
-import type { CompensatedEntry, CorrectionFinding } from '../contracts/corrections.js';
+import { correctionEvents, type CompensatedEntry, type CorrectionFinding } from '../contracts/corrections.js';
 import type { Operator } from '../settings.js';
 import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
 import { signedText } from '../domain/correction.js';
@@ -25,6 +25,7 @@ export const isCorrection = ({ type, stream }: StoredEvent): boolean =>
   type === 'CreditsAdjusted' && categoryOf(stream) === creditsEvents.category;
 
 interface Found {
+  readonly id: string;
   readonly finding: CorrectionFinding;
   /** Id of the signed correction that took back the last of it. */
   compensatedBy: string | null;
@@ -63,7 +64,9 @@ export const verifyCorrections = async (
     const { stream, revision, id, data } = entry;
     const isCopy = ids.has(`${stream} ${id}`);
     ids.add(`${stream} ${id}`);
-    const fault = isDocumentRefund(entry) ? causes.faultOf(entry) : faultOf(entry, booked, operators);
+    const fault = isDocumentRefund(entry)
+      ? causes.faultOf(entry)
+      : (faultOf(entry, booked, operators) ?? (await endOf(store, entry)));
     const message = fault ?? (isCopy ? 'the entry has the id of another one' : null);
     causes.take(entry);
     if (isDocumentRefund(entry) && message === null) continue;
@@ -71,10 +74,11 @@ export const verifyCorrections = async (
     // No correction can name it: it would compensate the other one.
     const group = (!isCopy && known) || { sum: 0, open: [] };
     if (!isCopy && (known || message !== null)) groups.set(`${stream} ${id}`, group);
-    if (message !== null) group.open.push({ finding: { stream, revision, message }, compensatedBy: null });
+    if (message !== null)
+      group.open.push({ id, finding: { stream, revision, message }, compensatedBy: null });
     if (message !== null) found.push(group.open.at(-1)!);
     if (group.open.length > 0) group.sum += data.amount;
-    if (message !== null || group.sum !== 0) continue;
+    if (message !== null || group.sum !== 0 || (await areShared(store, stream, group.open))) continue;
     for (const one of group.open) one.compensatedBy = data.correctionId!;
     group.open = [];
   }
@@ -87,6 +91,44 @@ export const verifyCorrections = async (
       compensatedBy === null ? [] : [{ ...finding, compensatedBy }],
     ),
   };
+};
+
+/** How long booking takes at most after an approval: some books are busy (ms). */
+const BOOKED_WITHIN_MS = 3_600_000;
+
+/**
+ * Why nothing of a correction could be booked any more: either operator alone has both signatures and could append the
+ * entry. `null`: it could.
+ */
+const endOf = async (
+  store: Pick<EventStore, 'read'>,
+  { data, metadata }: Recorded<{ type: 'CreditsAdjusted'; data: Adjusted }>,
+): Promise<string | null> => {
+  let expiresAt: string | null = null;
+  for await (const stored of store.read(streamName(correctionEvents.category, data.correctionId!))) {
+    const event = decodeOrShow(correctionEvents, stored);
+    if (isOpaque(event)) continue;
+    if (event.type === 'CorrectionProposed') expiresAt ??= event.data.expiresAt;
+    if (event.type === 'CorrectionRejected') return 'the entry is of a correction that was rejected';
+    if (event.type === 'CorrectionApproved') break;
+  }
+  if (expiresAt === null) return 'the entry is of a correction that nobody proposed';
+  return Date.parse(metadata.occurredAt) < Date.parse(expiresAt) + BOOKED_WITHIN_MS
+    ? null
+    : 'the entry is of a correction that had expired';
+};
+
+/** Whether another entry of the book has the id of one of these, so that a reversal may have named that one. */
+const areShared = async (
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  open: readonly Found[],
+): Promise<boolean> => {
+  if (open.length === 0) return false;
+  const ids = new Set(open.map(({ id }) => id));
+  let entries = 0;
+  for await (const { id } of store.read(stream)) if (ids.has(id)) entries += 1;
+  return entries > ids.size;
 };
 
 /** The same findings, for the reports of reconciliations. */

@@ -27,8 +27,8 @@ const signed = { operator: z.string().min(1), signatures: z.array(z.string()).mi
 
 /**
  * Stream `correction-<id>`: a change of credit books that one operator proposes and another one approves. Both sign the
- * same text of each entry. The id follows from kind and reference, so a repeated command finds its proposal. The stream
- * proves nothing: each entry of a book carries its signatures.
+ * same text of each entry. The id follows from kind and reference, so a repeated command finds its proposal. Each entry of
+ * a book carries its signatures; the stream shows that the correction had not ended when they were used.
  */
 export const correctionEvents = eventCatalogue('correction', {
   /** `expiresAt`: it is approved and booked before. */

@@ -61,12 +61,13 @@ describe('an approval', () => {
 });
 
 describe('a rejection', () => {
-  it('ends a proposal until it is approved', () => {
+  it('ends a proposal, also one that was approved and refused by its books, which no approval then books', () => {
     correctionWith(proposed()).when(record(rejected())).then(rejected());
     correctionWith(proposed(), rejected()).when(record(rejected())).thenIgnores('AlreadyRecorded');
-    correctionWith(proposed(), approved())
-      .when(record(rejected()))
-      .thenRejects('WrongStatus', { status: 'approved' });
+    correctionWith(proposed(), approved()).when(record(rejected())).then(rejected());
+    correctionWith(proposed(), approved(), rejected())
+      .when(record(proposed()))
+      .thenRejects('ReferenceInUse', { status: 'rejected' });
   });
 });
 

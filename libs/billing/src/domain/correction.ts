@@ -44,7 +44,9 @@ export const correction: Decider<
         : reject('ReferenceInUse', { status });
     if (event.type === 'CorrectionApproved' ? state.approved : state.rejected)
       return ignore('AlreadyRecorded');
-    return status === 'proposed' ? accept(event) : reject('WrongStatus', { status });
+    // What its books refused is withdrawn, or a repeated approval would book it later.
+    const isOpen = status === 'proposed' || (event.type === 'CorrectionRejected' && status === 'approved');
+    return isOpen ? accept(event) : reject('WrongStatus', { status });
   },
   evolve: (state, { type, data }) => {
     // Who signs has seen the first: nobody puts another in its place.

@@ -221,13 +221,14 @@ export class Reversals {
   /** @param used what the event took from grants @returns whether what it says of value follows from the book */
   see(event: Known, used: readonly UsedCredits[]): boolean {
     const { id, type, data } = event;
+    // A store takes an id twice: the first entry with it counts.
+    const isCopy = this.allowed.has(id) || this.captures.has(id);
     if (type === 'CreditsCaptured') {
-      this.captures.set(id, used);
+      if (!isCopy) this.captures.set(id, used);
       return true;
     }
     const { reversible, counts } = originalOf(event);
-    // A store takes an id twice: the first entry with it counts.
-    if (reversible !== 0 && !this.allowed.has(id)) this.allowed.set(id, reversible);
+    if (reversible !== 0 && !isCopy) this.allowed.set(id, reversible);
     const own = valueHeld(id, counts, grantedBy(event), used);
     if (type === 'CreditsAdjusted') {
       const { reversesEventId, restores, counts: said } = data;
@@ -236,11 +237,11 @@ export class Reversals {
       this.corrections += 1;
       if (reversesEventId !== null) this.reversed.set(reversesEventId, reversed + data.amount);
       if (of) this.values.set(of.holder, corrected(of, data, used));
-      if (sharesValue(of, data)) this.holders.set(id, of!.holder);
-      else this.values.set(id, own);
+      if (!isCopy && sharesValue(of, data)) this.holders.set(id, of!.holder);
+      else if (!isCopy) this.values.set(id, own);
       return canonicalJson({ restores, counts: said }) === canonicalJson(movedBy(of, data));
     }
-    if (reversible !== 0) this.values.set(id, own);
+    if (reversible !== 0 && !isCopy) this.values.set(id, own);
     return true;
   }
 
