@@ -416,3 +416,31 @@ describe('a chained stream', () => {
     expect(recordedChain(store.log)).toEqual(expectedChain(store.log));
   });
 });
+
+it('reads a long stream from its start once for all who ask at the same time, each of whom sees what came since', async () => {
+  const [EVENTS, CALLERS] = [100, 60];
+  const writer = executorOn(store);
+  for (let at = 0; at < EVENTS; at += 1) await add(writer, 1, `${at}`);
+  let read = 0;
+  const slow = intercept(store, {
+    async *read(stream, options) {
+      for await (const event of store.read(stream, options)) {
+        read += 1;
+        // As of a store behind a network: others come meanwhile.
+        await new Promise((resolve) => setImmediate(resolve));
+        yield event;
+      }
+    },
+  });
+  for (const options of [{ cachedStreams: 2 }, {}]) {
+    read = 0;
+    const executor = executorOn(slow, options);
+    const first = executor.load('1');
+    await add(writer, 1, `late ${JSON.stringify(options)}`);
+    const loaded = await Promise.all([first, ...Array.from({ length: CALLERS }, () => executor.load('1'))]);
+    expect(read).toBeLessThan(2 * EVENTS);
+    expect(loaded.slice(1).map((one) => one.revision)).toEqual(
+      Array.from({ length: CALLERS }, () => BigInt(store.log.length - 1)),
+    );
+  }
+});

@@ -231,6 +231,8 @@ const PACED_STREAMS = 1_000;
 export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
   private readonly cache: LRUCache<string, Folded<S>> | null;
+  /** Streams that are being read from their start. */
+  private readonly coldReads = new Map<string, Promise<Folded<S>>>();
   private readonly pacing = new LRUCache<string, AppendPacing>({ max: PACED_STREAMS });
   private readonly streams: StreamFolder<Cat, S>;
   private readonly batchSize: number;
@@ -279,9 +281,16 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     return this.read(stream, this.cache?.get(stream) ?? null);
   }
 
-  /** Reads what came since, and holds it at once: the fold of a long stream outlives a command that fails. */
+  /**
+   * Reads what came since, and holds it at once: the fold of a long stream outlives a command that fails. Nobody reads a
+   * stream from its start while another does: who comes later waits, and then reads what came since.
+   */
   private async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
-    const loaded = await this.streams.read(stream, known);
+    const underWay = known === null ? this.coldReads.get(stream) : undefined;
+    if (underWay) return this.read(stream, await underWay);
+    const reading = this.streams.read(stream, known);
+    if (known === null) this.coldReads.set(stream, reading);
+    const loaded = await reading.finally(() => known === null && this.coldReads.delete(stream));
     // Another command may have gone further meanwhile.
     if (isNewer(loaded, this.cache?.get(stream))) this.cache?.set(stream, loaded);
     return loaded;
