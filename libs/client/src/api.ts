@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Get the states of the readings of a batch
-         * @description Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased.
+         * @description Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased. Counts as 5 requests of the policy `read`.
          */
         get: operations["getBatch"];
         put?: never;
@@ -453,7 +453,7 @@ export interface paths {
         };
         /**
          * Get the attempts of an endpoint by hour
-         * @description Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third.
+         * @description Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third. Counts as 5 requests of the policy `read`.
          */
         get: operations["getWebhookEndpointStats"];
         put?: never;

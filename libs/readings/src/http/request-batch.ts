@@ -164,6 +164,9 @@ const MOST_REPEATS = 100;
 const READING = { $ref: '#/components/schemas/CreateReading' };
 const MODE = { type: 'string' as const, enum: [...BATCH_MODES], examples: ['available'] };
 
+/** Each reading of a batch takes a digest, and a look at its row. */
+const COUNT_COST = 5;
+
 /** Accepts many readings in one request, and shows what became of them. */
 @Controller('api/v1')
 @ApiTags('Readings')
@@ -305,11 +308,12 @@ export class BatchesController {
 
   @Get('batches/:batchId')
   @Accepts({ apiKey: 'readings:read' })
+  @RateLimited('read', COUNT_COST)
   @ApiOperation({
     operationId: 'getBatch',
     summary: 'Get the states of the readings of a batch',
     description:
-      'Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased.',
+      'Counts its readings by state. `endedAt` is set once each has ended. A reading ends when it is published, failed or erased. Counts as 5 requests of the policy `read`.',
   })
   @Names('batchId', 'batch_not_found', NAMED_BATCH)
   @Answers(200, 'The batch', batchSchema)

@@ -7,8 +7,8 @@ import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
 import { REQUEST } from '../../test/readings.js';
-import { GetExternalId } from '../contracts/queries.js';
-import { GetExternalIdHandler, ReadingQuery } from './reading.query.js';
+import { CountReadings, GetExternalId } from '../contracts/queries.js';
+import { CountReadingsHandler, GetExternalIdHandler, ReadingQuery } from './reading.query.js';
 
 const ID = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';
 const AT = '2026-04-12T10:00:00.000Z';
@@ -123,4 +123,24 @@ it('shows the erasure with the missing input, while the row shows only the failu
     row: { status: 'failed', erased_at: AT },
     input: null,
   });
+});
+
+it('counts the readings of a workspace once for all pages of a minute, however many there are', async () => {
+  const asked: unknown[] = [];
+  const query = async (_text: string, [workspaceId]: readonly unknown[]) => {
+    asked.push(workspaceId);
+    await new Promise((resolve) => setImmediate(resolve));
+    return { rows: [{ day: '2026-04-12', readings: asked.length }] };
+  };
+  const handler = new CountReadingsHandler({ query } as unknown as Pool);
+  const of = (workspaceId: string, livemode: boolean) =>
+    handler.execute(new CountReadings(workspaceId, livemode, '2026-04-01T00:00:00.000Z'));
+  const counted = await Promise.all(Array.from({ length: 60 }, () => of('ws_1', true)));
+  expect(new Set(counted.map(([day]) => day!.readings))).toEqual(new Set([1]));
+  await of('ws_1', true);
+  expect(asked).toEqual(['ws_1']);
+  expect([await of('ws_1', false), await of('ws_2', true)]).toMatchObject([
+    [{ readings: 2 }],
+    [{ readings: 3 }],
+  ]);
 });

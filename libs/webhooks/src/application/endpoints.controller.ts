@@ -260,11 +260,12 @@ export class EndpointHealthController {
 
   @Get('stats')
   @ReadsWebhooks()
+  @RateLimited('read', COUNT_COST)
   @ApiOperation({
     operationId: 'getWebhookEndpointStats',
     summary: 'Get the attempts of an endpoint by hour',
     description:
-      'Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third.',
+      'Counts attempts by outcome, and says how long the successful ones took. The figures are sums of their own, kept for 35 days unless the operator chose otherwise. A percentile is exact to about a third. Counts as 5 requests of the policy `read`.',
   })
   @InstantQuery('since', 'From the hour of this instant on; default: the last 24 hours')
   @InstantQuery('until', 'Up to this instant, exclusive; default: now')
