@@ -2,8 +2,9 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreditBooks } from '#billing/application/credit-books.js';
-import { createCreditsExecutor } from '#billing/executors.js';
+import { createCorrectionExecutors, createCreditsExecutor } from '#billing/executors.js';
 import { publicKeyOf } from '#billing/offline.js';
+import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
 import { signedCommand, type Person } from '../../libs/billing/test/operators.js';
@@ -41,11 +42,28 @@ export const giveCredits = async ({
     const adjustmentId = `test-${now}-${amount}`;
     const asked = adjustment({ ...entry, adjustmentId });
     const command = dataDir ? signedCommand(workspaceId, asked, operatorsOf(dataDir)) : asked;
+    if (dataDir) await propose(store, workspaceId, command);
     const outcome = await books.execute(workspaceId, (at) => ({ ...command, now: at }), adjustmentId, by);
     if (outcome.kind !== 'accepted') throw new Error(`No credits were given: ${outcome.kind}`);
   } finally {
     await store.close();
   }
+};
+
+type Asked = ReturnType<typeof adjustment>;
+
+/** All gifts are of one correction, whose proposal has not expired: audits look for one. */
+const propose = async (store: EventStore, workspaceId: string, { correctionId, entries }: Asked) => {
+  const [{ adjustmentId: _, signed, ...entry }] = entries as readonly [Asked['entries'][number]];
+  const data = {
+    ...{ correctionId, kind: 'adjustment', reason: entry.reason, reference: entry.reference },
+    ...{ entries: [{ workspaceId, ...entry }], expiresAt: '9999-12-31T00:00:00.000Z' },
+    ...{ operator: 'ada', signatures: [signed!.proposer] },
+  } as const;
+  const command = { event: { type: 'CorrectionProposed', data }, now: 0 } as const;
+  const by = { actor: 'operator:ada', correlationId: 'test', causationId: 'test' };
+  const context = { intent: 'gifts', by, workspaceId: '', at: Date.now() };
+  await createCorrectionExecutors(store).correction.execute(correctionId, command, context);
 };
 
 const operatorsOf = (dataDir: string): readonly Person[] => {
