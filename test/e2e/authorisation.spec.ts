@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { API_KEY_SCOPES, BEARER_SCOPES, type ApiKeyScope } from '#platform/auth/scopes.js';
-import { SECRET_BYTES, makeToken } from '#publishing/domain/link-token.js';
+import { SECRET_BYTES, makeToken } from '#publishing/application/links.js';
 import {
   accepts,
   operations,

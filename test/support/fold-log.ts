@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { testBookEvents } from '#billing/contracts/index.js';
 import { correction } from '#billing/domain/correction.js';
 import { credits } from '#billing/domain/credits.decider.js';
-import { orderLine } from '#billing/domain/order-line.decider.js';
+import { orderLine } from '#billing/executors.js';
 import { decodeAny } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';

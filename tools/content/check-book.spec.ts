@@ -1,5 +1,4 @@
-import { readEntry } from '#publishing/content/book/entry.js';
-import type { LoadedFile } from '#publishing/content/book/book.js';
+import { readEntry, type LoadedFile } from '#publishing/content/book/book.js';
 import { label, prose, type EntryShape } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
 import { describe, expect, it } from '@jest/globals';

@@ -1,5 +1,4 @@
-import type { Form } from '#publishing/content/book/shape.js';
-import type { Trait } from '#publishing/content/book/traits.js';
+import type { Form, Trait } from '#publishing/content/book/shape.js';
 import type { Locale } from '#publishing/document/document.js';
 import { loadBook } from './book-texts.js';
 import { sentencesOf } from './text.js';

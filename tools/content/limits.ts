@@ -1,10 +1,9 @@
 import type { ReadingResult } from '#numerology/index.js';
 import { bookFor } from '#publishing/content/book/book.js';
-import { personKey, pick } from '#publishing/document/choice.js';
+import { personKey, pick, planTexts } from '#publishing/document/truth.js';
 import type { DocumentV1, Locale } from '#publishing/document/document.js';
 import { commonChild, commonPerson } from '#publishing/document/testing/random-people.js';
 import { type Trial, trialDocument, trialResult } from '#publishing/document/testing/trial.js';
-import { planTexts } from '#publishing/document/truth.js';
 import { loadBook } from './book-texts.js';
 import { foldedWords, proseOf, quantile, sentencesOf, sequencesOf, wordsIn } from './text.js';
 

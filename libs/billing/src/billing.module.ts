@@ -7,13 +7,11 @@ import { OpenBookHandler, CreditBooks, TestBooks } from './application/credit-bo
 import { ExplainReadingHandler } from './application/explain-reading.js';
 import { FindEntriesHandler } from './application/find-entries.js';
 import { creditsHandlers } from './application/get-credits.js';
-import { GetOpenHoldsHandler } from './application/holds.js';
-import { PurchasePackHandler } from './application/purchase-pack.js';
-import { ReconcileLedgerHandler } from './application/reconcile-ledger.js';
+import { GetOpenHoldsHandler } from './application/upkeep.js';
+import { PurchasePackHandler, subscriptionHandlers } from './application/sales.js';
+import { ReconcileLedgerHandler, VerifyLedgerHandler } from './application/audits.js';
 import { reservationHandlers } from './application/reservations.js';
 import { statementHandlers } from './application/statements.js';
-import { subscriptionHandlers } from './application/subscriptions.js';
-import { VerifyLedgerHandler } from './application/verify-ledger.js';
 import {
   CREDITS_EXECUTOR,
   createCreditsExecutor,

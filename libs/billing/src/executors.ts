@@ -1,12 +1,29 @@
+import { type Decider, accept, ignore, reject, type Rejection } from '#event-sourcing/core/decider.js';
+import { type OrderLineEvent, creditsEvents, testBookEvents, orderLineEvents } from './contracts/events.js';
 import { CommandExecutor } from '#event-sourcing/commands/command-executor.js';
 import { type EventStore, scopedEventStore } from '#event-sourcing/store/event-store.js';
-import { creditsEvents, testBookEvents, orderLineEvents } from './contracts/events.js';
 import { namesParts } from './domain/carried.js';
 import { credits } from './domain/credits.decider.js';
 import { testCredits } from './domain/test-credits.js';
 import { correctionEvents } from './contracts/corrections.js';
 import { correction } from './domain/correction.js';
-import { orderLine } from './domain/order-line.decider.js';
+
+/** Whose line it is; `null`: nobody has claimed it. */
+type OrderLine = OrderLineEvent['data'] | null;
+
+export type OrderLineRejection = Rejection<'ClaimedByOther', OrderLineEvent['data']>;
+
+/** A line belongs to one workspace, for good: the first that claims it. */
+export const orderLine: Decider<OrderLineEvent, OrderLineEvent, OrderLine, OrderLineRejection> = {
+  initialState: null,
+  decide: (event, claim) => {
+    if (!claim) return accept(event);
+    return claim.workspaceId === event.data.workspaceId
+      ? ignore('AlreadyClaimed')
+      : reject('ClaimedByOther', claim);
+  },
+  evolve: (_, { data }) => data,
+};
 
 /** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;

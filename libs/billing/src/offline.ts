@@ -2,7 +2,7 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import type { CreditsEventOf } from './contracts/events.js';
 
 /** What works on files alone, without a connection: for programs that must not need one. */
-export { handoverOf, readSealKey } from './audit/seal.js';
+export { handoverOf, readSealKey } from './signatures.js';
 export { parseOperators } from './settings.js';
 export { textsToSign } from './domain/correction.js';
 export { publicKeyOf, signText } from './signatures.js';

@@ -5,7 +5,7 @@ import { workspaceEvents } from '#workspaces/contracts/index.js';
 import { readingEvents } from '#readings/contracts/index.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
-import { OpenBook } from './contracts/commands.js';
+import { OpenBook } from './contracts/messages.js';
 import { SettleReservation } from './application/reservations.js';
 import { DOCUMENT_REFUND, isGivenUp } from './domain/document-refund.js';
 

@@ -1,4 +1,4 @@
-import type { CreditsCommand } from '../src/domain/credits.commands.js';
+import type { CreditsCommand } from '../src/domain/credits.decider.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
 import { creditsEvents } from '../src/contracts/events.js';

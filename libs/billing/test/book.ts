@@ -8,7 +8,7 @@ import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/executors.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { BookVerifier, chainAfter } from '../src/audit/verify-book.js';
-import type { EntryToBook, SentCommand } from '../src/domain/credits.commands.js';
+import type { EntryToBook, SentCommand } from '../src/domain/credits.decider.js';
 import { Reversals } from '../src/domain/value.js';
 import { adjustment, knownIn } from './adjustment.js';
 import { signedCommand } from './operators.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { PACK_IDS, PLAN_IDS } from '../src/contracts/catalogue.js';
-import type { CreditsCommand } from '../src/domain/credits.commands.js';
+import type { CreditsCommand } from '../src/domain/credits.decider.js';
 import { adjustment } from './adjustment.js';
 import { at } from './events.js';
 

@@ -1,8 +1,7 @@
 import { given } from '#event-sourcing/testing/decider-spec.js';
 import type { PackId, PlanId } from '../src/contracts/catalogue.js';
 import type { CreditsEvent } from '../src/contracts/events.js';
-import type { CreditsCommand } from '../src/domain/credits.commands.js';
-import { credits } from '../src/domain/credits.decider.js';
+import { type CreditsCommand, credits } from '../src/domain/credits.decider.js';
 import { adjustment } from './adjustment.js';
 import { at, bookOpened, planGranted, subscribed } from './events.js';
 

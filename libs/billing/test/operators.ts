@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { signedText } from '../src/domain/correction.js';
 import { publicKeyOf, signText } from '../src/offline.js';
 import type { Operator } from '../src/settings.js';
-import type { CreditsCommand, EntryToBook } from '../src/domain/credits.commands.js';
+import type { CreditsCommand, EntryToBook } from '../src/domain/credits.decider.js';
 
 export interface Person {
   readonly name: string;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
-import { HoldFence } from '#billing/application/holds.js';
-import { IdleBooks } from '#billing/application/record-due.js';
+import { HoldFence, IdleBooks } from '#billing/application/upkeep.js';
 import { PurchasePack, SubscribeToPlan } from '#billing/contracts/index.js';
 import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';

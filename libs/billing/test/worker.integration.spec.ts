@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { HoldFence } from '#billing/application/holds.js';
-import { IdleBooks } from '#billing/application/record-due.js';
-import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/reconcile-ledger.js';
+import { HoldFence, IdleBooks } from '#billing/application/upkeep.js';
+import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/audits.js';
 import {
   ExplainReading,
   ExportLedger,

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { EVENT_STORE } from '#event-sourcing/store/event-store.js';
 import { ArtifactStore } from './application/artifact.store.js';
 import { EndLinksHandler, LinkStore } from './application/links.js';
-import { PublicationQuery } from './application/publication.query.js';
 import {
+  PublicationQuery,
   createPublicationExecutor,
   PUBLICATION_EXECUTOR,
   RemakeDocumentsHandler,

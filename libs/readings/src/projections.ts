@@ -12,10 +12,12 @@ import {
   type FailureCode,
   type ReadingEvent,
   readingEvents,
+  failureView,
 } from './contracts/events.js';
 import type { PublicationFeed } from './contracts/ports.js';
-import type { ReadingStatus } from './contracts/queries.js';
-import type { Locale } from '#numerology/index.js';
+import type { ReadingStatus } from './contracts/messages.js';
+import { type Locale, displayName } from '#numerology/index.js';
+import type { ReadingInput } from './domain/reading-input.js';
 
 /** A row of `readings.reading`; instants are RFC 3339. */
 export interface ReadingRow {
@@ -232,3 +234,47 @@ export const readingsProjections = (feed: PublicationFeed): readonly Projection[
   readingProjection(feed),
   batchProjection,
 ];
+
+/** A reading as lists show it: without the person. */
+export const readingSummaryView = (row: ShownRow, input: ReadingInput | null) => {
+  const { input: _, ...view } = readingView(row, input);
+  return view;
+};
+
+const personView = ({ name, dateOfBirth, grammaticalProfile }: ReadingInput) => ({
+  name,
+  dateOfBirth,
+  grammaticalProfile,
+  displayName: displayName(name),
+});
+
+/** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
+export const readingView = (row: ShownRow, input: ReadingInput | null) => {
+  // Publications of an erased reading can no longer be read.
+  const available = row.document_version !== null && row.erased_at === null;
+  return {
+    readingId: row.reading_id,
+    workspaceId: row.workspace_id,
+    livemode: row.livemode,
+    status: row.status,
+    productId: row.product_id,
+    profileId: row.profile_id,
+    locale: row.locale,
+    externalId: input?.externalId ?? null,
+    metadata: input?.metadata ?? null,
+    input: input && personView(input),
+    document: {
+      available,
+      version: available ? row.document_version : null,
+      artifactId: available ? row.artifact_id : null,
+      publishedAt: available ? row.published_at : null,
+    },
+    error: row.error_code && row.failed_at ? failureView(row.error_code, row.failed_at) : null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    completedAt: row.completed_at,
+    erasedAt: row.erased_at,
+  };
+};
+
+export type ReadingView = ReturnType<typeof readingView>;

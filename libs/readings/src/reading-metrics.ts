@@ -12,7 +12,7 @@ import { METRICS } from '#platform/telemetry/metrics.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
 import { FAILURE_CODES, readingEvents } from './contracts/events.js';
 import type { PublicationFeed, PublishedDocument } from './contracts/ports.js';
-import { GENERATION } from './processes/generation.process.js';
+import { GENERATION } from './application/generate-reading.js';
 import { READING_PROJECTION } from './projections.js';
 
 const PUBLISHED: keyof PublicationFeed['definitions'] = 'DocumentPublished';

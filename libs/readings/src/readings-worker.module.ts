@@ -17,16 +17,14 @@ import {
   ReadingTimers,
   THEME_CALCULATOR,
   themeCalculator,
-} from './application/generate-reading.js';
-import { END_BATCH, EndBatchJob, UNWATCHED_BATCHES, endBatchJobAgain } from './application/end-batch.js';
-import { readingJobAgain, type ReadingJobKind } from './contracts/reading-job.js';
-import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports.js';
-import {
   DELAY_READING,
   GENERATE_READING,
   TIME_OUT_READING,
   generationProcess,
-} from './processes/generation.process.js';
+} from './application/generate-reading.js';
+import { END_BATCH, EndBatchJob, UNWATCHED_BATCHES, endBatchJobAgain } from './application/end-batch.js';
+import { readingJobAgain, type ReadingJobKind } from './contracts/reading-job.js';
+import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports.js';
 import { KEYS_SWEPT_EVERY_MS, KeySweep } from './application/sweep-keys.js';
 import { TestReadingSweep } from './application/erase-reading.js';
 import { ReadingsModule } from './readings.module.js';

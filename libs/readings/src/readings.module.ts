@@ -6,8 +6,7 @@ import {
   LookAtTestReadingsHandler,
 } from './application/erase-reading.js';
 import { RequestBatchHandler } from './application/request-batch.js';
-import { PrepareTrialReadingHandler } from './application/prepare-trial-reading.js';
-import { RequestReadingHandler } from './application/request-reading.js';
+import { PrepareTrialReadingHandler, RequestReadingHandler } from './application/request-reading.js';
 import { BATCH_EXECUTOR, createBatchExecutor, createReadingExecutor, READING_EXECUTOR } from './executors.js';
 import {
   AsksForRefusalHandler,

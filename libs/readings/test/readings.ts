@@ -7,7 +7,7 @@ import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { AbandonReadingHandler } from '../src/application/erase-reading.js';
 import { type ReadingRequest, RequestReadingHandler } from '../src/application/request-reading.js';
-import { AbandonReading } from '../src/contracts/commands.js';
+import { AbandonReading } from '../src/contracts/messages.js';
 import type { RequestedData } from '../src/domain/reading.decider.js';
 import { createReadingExecutor, type ReadingExecutor } from '../src/executors.js';
 import { ReadingQuery } from '../src/read-models/reading.query.js';

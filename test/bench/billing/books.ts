@@ -1,7 +1,7 @@
 import { CreditBooks, TestBooks } from '#billing/application/credit-books.js';
 import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
 import { ReserveCreditsHandler } from '#billing/application/reservations.js';
-import type { CreditsCommand } from '#billing/domain/credits.commands.js';
+import type { CreditsCommand } from '#billing/domain/credits.decider.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { openEventStore } from '#event-sourcing/store/eventstoredb.js';
 import { concurrently } from '../measure.js';

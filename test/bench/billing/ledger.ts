@@ -5,7 +5,7 @@ import { connect, ledgerOn, openBook, fillBook } from './books.js';
 import type { Called } from './caller.js';
 import type { Settings, Benchmark } from '../report.js';
 import { connectClient } from '#embedded-event-store/testing/client.js';
-import { VerifyLedgerHandler } from '#billing/application/verify-ledger.js';
+import { VerifyLedgerHandler } from '#billing/application/audits.js';
 import { VerifyLedger } from '#billing/contracts/index.js';
 import { OPERATORS } from '../../../libs/billing/test/operators.js';
 import { join } from 'node:path';

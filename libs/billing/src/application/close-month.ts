@@ -10,7 +10,7 @@ import { findCheckpoint } from '#event-sourcing/projections/checkpoint.js';
 import { correctionDifferences, verifyCorrections } from '../audit/corrections.js';
 import { monthOfBooks, monthFiles, signedMonth, sumsOf } from '../audit/month.js';
 import { Reconciler } from '../audit/reconcile.js';
-import { VerifiedBooks } from '../audit/verified-books.js';
+import { VerifiedBooks } from '../audit/verify-book.js';
 import {
   CloseMonth,
   type CloseMonthResult,
@@ -19,7 +19,7 @@ import {
 } from '../contracts/audit.js';
 import { endOfMonth } from '../domain/calendar.js';
 import type { Config } from '../settings.js';
-import { balanceRows, LogAudit, serverNow } from './log-audit.js';
+import { balanceRows, LogAudit, serverNow } from './audits.js';
 import { balanceProjection } from '../projections.js';
 import { CreditBooks, passOverUnreadable } from './credit-books.js';
 

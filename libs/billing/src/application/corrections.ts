@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CommandHandler, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
+import {
+  CommandHandler,
+  QueryHandler,
+  type ICommandHandler,
+  type IQueryHandler,
+  QueryBus,
+} from '@nestjs/cqrs';
 import { canonicalJson } from '#event-sourcing/core/canonical-json.js';
 import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
@@ -27,8 +33,7 @@ import {
   type CorrectionState,
   type Signed,
 } from '../domain/correction.js';
-import type { CreditsCommand, CreditsRejection } from '../domain/credits.commands.js';
-import { credits } from '../domain/credits.decider.js';
+import { type CreditsCommand, type CreditsRejection, credits } from '../domain/credits.decider.js';
 import { evolve, grantedBy, noBook } from '../domain/credits.state.js';
 import { stateAt } from '../domain/due.js';
 import { entryValue, Reversals, usedBy, type UsedCredits } from '../domain/value.js';
@@ -37,6 +42,9 @@ import type { Config } from '../settings.js';
 import { refuseSignatures } from '../signatures.js';
 import { visitLog } from './read.js';
 import { CreditBooks } from './credit-books.js';
+import { GetReadingSummary } from '#readings/contracts/index.js';
+import { DOCUMENT_REFUND, DOCUMENT_REFUND_ACTOR, documentRefund } from '../domain/document-refund.js';
+import type { RefundDocument } from '../processes.js';
 
 /** What a book is asked, except for what it knows. */
 export type Asked = Omit<Extract<CreditsCommand, { type: 'BookCorrection' }>, 'known' | 'now'>;
@@ -282,3 +290,36 @@ const isMeant = ({ id, type, data }: Recorded<CreditsEvent>, entry: FindReversib
 };
 
 export const correctionHandlers = [RecordCorrectionHandler, FindCorrectionsHandler, FindReversibleHandler];
+
+/** Reverses the captures of readings without a document, as two operators would. */
+@Injectable()
+export class DocumentRefunds {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly books: CorrectionBooks,
+  ) {}
+
+  /**
+   * Books what operators have not given back yet. Test credits come back with the next fill of their book.
+   * @throws Error while the capture is not in the book, or the book refuses: the consumer then tries the event again
+   */
+  async book({ workspaceId, readingId, failureId, by }: RefundDocument): Promise<void> {
+    const reading = await this.queries.execute(new GetReadingSummary(readingId));
+    if (!reading) throw new Error(`Reading ${readingId} cannot be found yet`);
+    if (!reading.livemode) return;
+    const capture = await this.queries.execute(new FindReversible(workspaceId, { readingId }));
+    if (!capture) throw new Error(`The credits of reading ${readingId} are not captured yet`);
+    const amount = capture.reversible - capture.reversed;
+    if (amount === 0) return;
+    const entry = documentRefund(readingId, failureId, capture.eventId, amount);
+    const asked: Asked = {
+      type: 'BookCorrection',
+      correctionId: '',
+      approvedBy: DOCUMENT_REFUND,
+      actor: DOCUMENT_REFUND_ACTOR,
+      entries: [{ ...entry, expiresAt: null, grantId: null }],
+    };
+    const refusal = await this.books.bookOne(workspaceId, asked, by);
+    if (refusal !== null) throw new Error(`The credits of reading ${readingId} cannot come back: ${refusal}`);
+  }
+}

@@ -19,10 +19,9 @@ import {
 import { createCorrectionExecutors, createCreditsExecutor, createTestBookExecutor } from '../executors.js';
 import { CreditBooks, OpenBookHandler, TestBooks } from './credit-books.js';
 import { GetBalanceHandler, GetCreditsHandler } from './get-credits.js';
-import { PurchasePackHandler } from './purchase-pack.js';
+import { PurchasePackHandler, CancelSubscriptionHandler, SubscribeToPlanHandler } from './sales.js';
 import { ReserveCreditsHandler, SettleReservation, SettleReservationHandler } from './reservations.js';
 import { GetLedgerHandler } from './statements.js';
-import { CancelSubscriptionHandler, SubscribeToPlanHandler } from './subscriptions.js';
 
 /** Who gives every command of the process. */
 const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };

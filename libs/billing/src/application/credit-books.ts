@@ -7,13 +7,13 @@ import { TRUSTED_CLOCK } from '#platform/tokens.js';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits.commands.js';
+import type { CreditsCommand, CreditsRejection, SentCommand } from '../domain/credits.decider.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor, TEST_BOOK_EXECUTOR } from '../executors.js';
 import { type Credits, evolve } from '../domain/credits.state.js';
 import { isDue, stateAt } from '../domain/due.js';
 import { monthOf } from '../domain/calendar.js';
 import { filledAt } from '../domain/test-credits.js';
-import { OpenBook } from '../contracts/commands.js';
+import { OpenBook } from '../contracts/messages.js';
 
 /** Of a command: what was due before it is recorded, however much it was. */
 export type CreditsOutcome = Outcome<

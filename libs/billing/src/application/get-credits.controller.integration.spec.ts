@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { openPool } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { FindExpiringGrants, FindLowBalances } from '../contracts/queries.js';
+import { FindExpiringGrants, FindLowBalances } from '../contracts/messages.js';
 import { GetCreditsController } from './get-credits.controller.js';
 import { FindExpiringGrantsHandler, FindLowBalancesHandler } from './get-credits.js';
 

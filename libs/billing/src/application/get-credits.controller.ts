@@ -8,7 +8,7 @@ import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { Problem } from '#platform/http/problem.js';
 import { z } from 'zod';
 import { apiSchema, count, instant } from '#platform/http/openapi/api-schema.js';
-import { GetCredits, type CreditsSummary } from '../contracts/queries.js';
+import { GetCredits, type CreditsSummary } from '../contracts/messages.js';
 
 export const creditsSchema = apiSchema<CreditsSummary>(
   'Credits',

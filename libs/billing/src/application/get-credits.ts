@@ -12,7 +12,7 @@ import {
   type ExpiringGrant,
   type FoundPage,
   type LowBalance,
-} from '../contracts/queries.js';
+} from '../contracts/messages.js';
 import { balanceOf } from '../domain/postings.js';
 import { inBurnOrder } from '../domain/credits.state.js';
 import { TEST_CREDITS } from '../domain/test-credits.js';

@@ -16,7 +16,7 @@ import {
   timeOf,
 } from '../audit/book-entry.js';
 import { bookStream, creditsEvents, type Accounts } from '../contracts/events.js';
-import { GetLedger, type LedgerEntry, type Balance } from '../contracts/queries.js';
+import { GetLedger, type LedgerEntry, type Balance } from '../contracts/messages.js';
 import { postings, balances, balanceOf } from '../domain/postings.js';
 import { findClose, readMonth, statementOf } from '../audit/statement.js';
 import {

@@ -11,12 +11,12 @@ import { exportOf, TestBook, WS } from '../../test/book.js';
 import { commands } from '../../test/commands.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand } from '../domain/credits.commands.js';
+import type { CreditsCommand } from '../domain/credits.decider.js';
 import { grantedBy } from '../domain/credits.state.js';
 import { knownIn } from '../../test/adjustment.js';
 import { journalCsv, monthOfBooks } from './month.js';
 import { bookEvent } from './book-entry.js';
-import { VerifiedBooks } from './verified-books.js';
+import { VerifiedBooks } from './verify-book.js';
 
 /** Two operators reverse a part of some entry, or take such a reversal back by the same entry. */
 interface Reversal {

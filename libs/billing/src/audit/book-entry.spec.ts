@@ -21,7 +21,7 @@ import { createCreditsExecutor } from '../executors.js';
 import { balanceProjection } from '../projections.js';
 import { balanceAsOf } from '../application/statements.js';
 import { Reconciler } from './reconcile.js';
-import { allowsSeal } from './seal.js';
+import { allowsSeal } from '../signatures.js';
 import { statementOf } from './statement.js';
 import { refundedBook } from '../../test/refunded-book.js';
 import { changedMembers, type Json } from '../../test/mutations.js';

@@ -2,7 +2,7 @@ import { decodeOrShow, isOpaque, type OpaqueEvent } from '#event-sourcing/core/e
 import type { Recorded, StoredEvent } from '#event-sourcing/core/event.js';
 import type { UnreadableEntry } from '../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
-import type { LedgerEntry } from '../contracts/queries.js';
+import type { LedgerEntry } from '../contracts/messages.js';
 import { postings } from '../domain/postings.js';
 
 /** How every report reads a book: what is set aside is passed over, and what cannot be read is shown and moves nothing. */

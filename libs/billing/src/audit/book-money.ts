@@ -1,6 +1,6 @@
 import { CURRENCY } from '../contracts/catalogue.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { Money } from '../contracts/queries.js';
+import type { Money } from '../contracts/messages.js';
 import type { Credits } from '../domain/credits.state.js';
 import { deferredIn, usedAs, usedBy, type UsedCredits } from '../domain/value.js';
 

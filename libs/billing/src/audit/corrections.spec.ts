@@ -4,8 +4,7 @@ import { linesIn, operatorsIn, verifyExport } from '../../../../tools/verify-led
 import { altered, exportOf, openedBook, rechained, renumbered } from '../../test/book.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { ada, eve, OPERATORS_SETTING } from '../../test/operators.js';
-import { FindReversibleHandler } from '../application/corrections.js';
-import { DocumentRefunds } from '../application/document-refunds.js';
+import { FindReversibleHandler, DocumentRefunds } from '../application/corrections.js';
 import { documentRefund } from '../domain/document-refund.js';
 import { parseOperators } from '../settings.js';
 

@@ -11,7 +11,7 @@ import { evolve, noBook } from '../domain/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/postings.js';
 import { BookMoney } from './book-money.js';
 import { bookEvent, isOpaque, unreadableEntry, referenceOf, sentenceOf } from './book-entry.js';
-import type { Posting } from '../contracts/queries.js';
+import type { Posting } from '../contracts/messages.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */
 export class BookExport {

@@ -9,8 +9,8 @@ import type { Reconciliation, MonthBook, MonthNote } from '../contracts/audit.js
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { journalCsv, monthOfBooks, monthFiles, signedMonth } from './month.js';
 import { bookEvent } from './book-entry.js';
-import { VerifiedBooks } from './verified-books.js';
-import { handoverOf } from './seal.js';
+import { VerifiedBooks } from './verify-book.js';
+import { handoverOf } from '../signatures.js';
 
 const KEYS = sealKeys();
 const key = createPrivateKey(KEYS.privateKey);

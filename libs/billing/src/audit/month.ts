@@ -15,11 +15,11 @@ import type {
   MonthItem,
 } from '../contracts/audit.js';
 import { byPosition } from './reconcile.js';
-import { allowsSeal, keyIdOf, sealOf } from './seal.js';
-import type { VerifiedBook } from './verified-books.js';
+import { allowsSeal, keyIdOf, sealOf } from '../signatures.js';
+import type { VerifiedBook } from './verify-book.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
-import { MONEY_FIGURES, type Money } from '../contracts/queries.js';
+import { MONEY_FIGURES, type Money } from '../contracts/messages.js';
 import { endOfMonth } from '../domain/calendar.js';
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../contracts/events.js';
 import { SETTLEMENT } from '../processes.js';
 import { bookEvent, isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './book-entry.js';
-import type { Balance } from '../contracts/queries.js';
+import type { Balance } from '../contracts/messages.js';
 import { balanceIn, emptyAccounts, postings } from '../domain/postings.js';
 import { balanceProjection } from '../projections.js';
 

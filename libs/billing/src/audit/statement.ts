@@ -2,7 +2,7 @@ import type { StoredEvent, Recorded } from '#event-sourcing/core/event.js';
 import { collect, type EventStore } from '#event-sourcing/store/event-store.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import type { Accounts, CreditsEvent, Totals, CreditsEventOf } from '../contracts/events.js';
-import type { LedgerEntry } from '../contracts/queries.js';
+import type { LedgerEntry } from '../contracts/messages.js';
 import { evolve, noBook, type Credits } from '../domain/credits.state.js';
 import { balances } from '../domain/postings.js';
 import type { UsedCredits } from '../domain/value.js';

@@ -8,7 +8,7 @@ import { exportOf, openedBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import { journalCsv, monthOfBooks } from './month.js';
 import { bookEvent } from './book-entry.js';
-import { VerifiedBooks } from './verified-books.js';
+import { VerifiedBooks } from './verify-book.js';
 
 /** The book of the worked example in docs/finance.md. Event ids of captures are replaced by the names of readings. */
 const exampleBook = async () => {

@@ -3,7 +3,7 @@ import { Query, Command } from '#platform/cqrs/message.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { CompensatedEntry, CorrectionFinding, EntryValue } from './corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
-import type { Money, Balance, LedgerEntry, Posting } from './queries.js';
+import type { Money, Balance, LedgerEntry, Posting } from './messages.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
 export type Progress = (done: number, total: number) => void;

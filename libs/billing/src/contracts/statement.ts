@@ -1,6 +1,6 @@
 import { Query } from '#platform/cqrs/message.js';
 import type { CreditsEvent } from './events.js';
-import type { GrantSummary } from './queries.js';
+import type { GrantSummary } from './messages.js';
 
 /** How a statement is printed for its customer. */
 export interface StatementPrint {

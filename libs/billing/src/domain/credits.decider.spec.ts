@@ -1,7 +1,6 @@
 import { describe, it, expect } from '@jest/globals';
 import { given } from '#event-sourcing/testing/decider-spec.js';
-import type { CreditsCommand } from './credits.commands.js';
-import { credits } from './credits.decider.js';
+import { type CreditsCommand, credits } from './credits.decider.js';
 import {
   at,
   bookOpened,

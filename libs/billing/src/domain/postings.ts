@@ -6,7 +6,7 @@ import {
   type CreditsEvent,
   type Totals,
 } from '../contracts/events.js';
-import type { Posting, Balance } from '../contracts/queries.js';
+import type { Posting, Balance } from '../contracts/messages.js';
 
 /** Double entry: how an event moves credits between accounts. The postings of every event sum to zero. */
 export const postings = (event: CreditsEvent): readonly Posting[] => {

@@ -5,7 +5,7 @@ import { at, bookOpened, captured, released, reserved } from '../../test/events.
 import { capture, NOW, release, reserve } from '../../test/credits-decider.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { balanceOf } from './postings.js';
-import type { CreditsCommand } from './credits.commands.js';
+import type { CreditsCommand } from './credits.decider.js';
 import { filledAt, TEST_CREDITS, testCredits } from './test-credits.js';
 
 const TODAY = '2026-04-10';

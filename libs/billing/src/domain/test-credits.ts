@@ -2,8 +2,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { type Decider, accept } from '#event-sourcing/core/decider.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { balanceOf } from './postings.js';
-import type { CreditsCommand, CreditsRejection } from './credits.commands.js';
-import { credits } from './credits.decider.js';
+import { type CreditsCommand, type CreditsRejection, credits } from './credits.decider.js';
 import { evolve, type Credits } from './credits.state.js';
 import { dueBy, stateAt } from './due.js';
 

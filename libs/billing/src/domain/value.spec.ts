@@ -5,7 +5,7 @@ import { evolve, noBook } from './credits.state.js';
 import { APRIL, NOW, book, adjusted, studio } from '../../test/credits-decider.js';
 import { at, captured, expired, packPurchased, released, reserved } from '../../test/events.js';
 import type { CreditsEvent } from '../contracts/events.js';
-import type { CreditsCommand, EntryToBook } from './credits.commands.js';
+import type { CreditsCommand, EntryToBook } from './credits.decider.js';
 
 const grant = fc.record({
   credits: fc.integer({ min: 1, max: 1_000_000_000 }),

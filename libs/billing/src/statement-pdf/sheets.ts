@@ -1,6 +1,6 @@
 import type { MonthlyStatement, GrantMovement } from '../contracts/audit.js';
 import type { Account, CreditsEvent } from '../contracts/events.js';
-import type { LedgerEntry, GrantSummary } from '../contracts/queries.js';
+import type { LedgerEntry, GrantSummary } from '../contracts/messages.js';
 import { startOfMonth } from '../domain/calendar.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { type StatementPrint, STATEMENT_WORDS, type StatementWords } from '../contracts/statement.js';

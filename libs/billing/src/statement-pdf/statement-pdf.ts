@@ -3,7 +3,7 @@ import { loadTypstTemplate } from '#platform/typesetting/typst.js';
 import type { MonthBook } from '../contracts/audit.js';
 import { sumsOf } from '../audit/month.js';
 import { ACCOUNTS } from '../contracts/events.js';
-import { MONEY_FIGURES } from '../contracts/queries.js';
+import { MONEY_FIGURES } from '../contracts/messages.js';
 import { endOfMonth } from '../domain/calendar.js';
 
 /** Those of the documents, in packages. */

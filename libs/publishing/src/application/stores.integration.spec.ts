@@ -10,11 +10,10 @@ import { addJob } from '#platform/jobs/job.js';
 import { openPool, transaction } from '#platform/postgres/pool.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
-import { makeToken, SECRET_BYTES } from '../domain/link-token.js';
+import { makeToken, SECRET_BYTES, LinkStore, type NewLink } from './links.js';
 import { PUBLISH_DOCUMENT, publishJobAgain, type OverduePublication } from '../processes.js';
 import { type Artifact, ArtifactStore } from './artifact.store.js';
-import { LinkStore, type NewLink } from './links.js';
-import { PublicationQuery } from './publication.query.js';
+import { PublicationQuery } from './publications.js';
 import { OVERDUE_PUBLICATIONS, PublicationMetrics } from './publish-document.job.js';
 
 const KEYS = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);

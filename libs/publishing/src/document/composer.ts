@@ -4,11 +4,10 @@ import type { Form } from '../content/book/shape.js';
 import { FORMATS } from '../content/locale-formats.js';
 import { printedName } from '../content/typography.js';
 import { type Forms, toInline, toPlain, type Values } from '../content/message.js';
-import { personKey, pick, textAt } from './choice.js';
+import { personKey, pick, textAt, type Plan, planTexts } from './truth.js';
 import type { Block, Inline, NumberRef, Paragraph, Section } from './document.js';
 import { isForParents, type PositionTerm } from './facts.js';
 import { numberRef, paragraph, section } from './nodes.js';
-import { type Plan, planTexts } from './truth.js';
 
 /** The numbers a section can cite by name. */
 type NumberKey = keyof ReadingResult['numbers'];

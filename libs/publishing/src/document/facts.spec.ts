@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { personalMonth, readDate } from '#numerology/index.js';
 import { bookFor } from '../content/book/book.js';
-import { bandOf, personKey, pick } from './choice.js';
+import { bandOf, personKey, pick } from './truth.js';
 import { absentRoots, fullAbsent, fullLesson, monthsAhead } from './facts.js';
 import { composed, nodesOf, textOf } from './testing/composed.js';
 import { camille, type Person, resultOf } from './testing/people.js';

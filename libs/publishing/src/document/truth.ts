@@ -1,10 +1,155 @@
 import type { ReadingResult } from '#numerology/index.js';
+import {
+  type AgeBand,
+  type Concord,
+  CONCORDS,
+  type Form,
+  type Claim,
+  type Trait,
+  TRAIT_NAMES,
+} from '../content/book/shape.js';
+import type { Forms } from '../content/message.js';
+import {
+  fullAbsent,
+  fullDebt,
+  fullLesson,
+  isForParents,
+  leadingRoot,
+  lessonSituation,
+  type PositionTerm,
+  strengthOf,
+} from './facts.js';
 import type { Book } from '../content/book/book.js';
-import type { Form } from '../content/book/shape.js';
-import { type Claim, type Trait, TRAIT_NAMES } from '../content/book/traits.js';
-import { type Claimant, claimantsOf } from './claimants.js';
-import { concordOf, personKey, pick } from './choice.js';
-import type { PositionTerm } from './facts.js';
+
+/** FNV-1a, then mixed so that neighbouring texts differ in every bit. 32 bits, the same on every machine. */
+const hash = (text: string): number => {
+  let state = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);
+  state = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+  state = Math.imul(state ^ (state >>> 15), 0x735a2d97);
+  return (state ^ (state >>> 15)) >>> 0;
+};
+
+/** What a choice between equal forms depends on: the folded name and the date of birth, nothing else. */
+export const personKey = ({ normalization, subject }: ReadingResult): string =>
+  `${normalization.words.map(({ letters }) => letters).join(' ')} ${subject.dateOfBirth}`;
+
+/** A number below `count`, for ever the same for this person and this entry. */
+export const pick = (person: string, key: string, count: number): number =>
+  count < 2 ? 0 : hash(`${person} ${key}`) % count;
+
+/** The group of roots that a number belongs to. */
+export const concordOf = (root: number): Concord =>
+  CONCORDS.find((concord) => concord.includes(String(root))) ?? '3-6-9';
+
+/** From which age, in completed years. From 30 to 59 every text is as it is written. */
+const BANDS: readonly (readonly [age: number, band: AgeBand | undefined])[] = [
+  [80, '80+'],
+  [60, '60-79'],
+  [30, undefined],
+  [16, '16-29'],
+  [7, '7-15'],
+];
+
+/** The band of an age in completed years; undefined where no text is for an age. */
+export const bandOf = (age: number): AgeBand | undefined => BANDS.find(([first]) => age >= first)?.[1];
+
+/** The text of a form at an age. */
+export const textAt = (form: Form, age: number): Forms => {
+  const band = bandOf(age);
+  return (band && form.ages[band]) ?? form.text;
+};
+
+/** An entry whose text claims traits of the reader, or reconciles two claims. */
+export interface Claimant {
+  readonly key: string;
+  /** Where the reader finds it. */
+  readonly position: PositionTerm;
+  /** The root whose group of numbers chooses the form; null if the name does not give that number. */
+  readonly companion?: number | null;
+  /** Left out when it clashes. */
+  readonly optional?: true;
+}
+
+export const lessonKey = (result: ReadingResult, digit: number): string =>
+  `lessons ${digit}.${lessonSituation(result, digit)}`;
+
+export const dominantKey = (result: ReadingResult, part: 'open' | 'close'): string =>
+  `synthesis/dominant ${leadingRoot(result)}.${strengthOf(result)}.${part}`;
+
+/** The entries that name both numbers of a pair. */
+export const pairKeys = ({ numbers }: ReadingResult): { path: string; soul: string | null } => {
+  const { lifePath, expression, soulUrge, personality } = numbers;
+  return {
+    path: `pairs-path/${lifePath.root} ${expression.root}`,
+    soul:
+      soulUrge.root === null || personality.root === null
+        ? null
+        : `pairs-soul/${soulUrge.root} ${personality.root}`,
+  };
+};
+
+const ofName = (result: ReadingResult): Claimant[] => {
+  const { lifePath, expression, soulUrge, personality, active } = result.numbers;
+  const { path, soul } = pairKeys(result);
+  return [
+    { key: `expression/${expression.value} gift`, position: 'expression', companion: lifePath.root },
+    { key: `expression/${expression.value} cost`, position: 'expression' },
+    ...(soulUrge.value === null
+      ? []
+      : (['wish', 'hidden'] as const).map((part): Claimant => ({
+          key: `soul-urge/${soulUrge.value} ${part}`,
+          position: 'soulUrge',
+        }))),
+    ...(personality.value === null
+      ? []
+      : [{ key: `personality/${personality.value} first`, position: 'personality' } as const]),
+    { key: `active ${active.value}`, position: 'active' },
+    { key: path, position: 'expression' },
+    ...(soul === null ? [] : [{ key: soul, position: 'personality' } as const]),
+  ];
+};
+
+/** Of cells that tie for the fullest, so many are told. */
+const MOST_PASSIONS = 2;
+
+/** Which of them get their text: none where each has a single letter, since the texts are about many. */
+export const toldPassions = ({ grid }: ReadingResult): number[] =>
+  grid.hiddenPassion.slice(0, MOST_PASSIONS).filter((digit) => grid.counts[digit] > 1);
+
+const ofLetters = (result: ReadingResult): Claimant[] => {
+  const lesson = fullLesson(result);
+  return [
+    ...toldPassions(result).map((digit, index): Claimant => ({
+      key: `passion ${digit}`,
+      position: 'passion',
+      ...(index > 0 && { optional: true }),
+    })),
+    ...(lesson === undefined ? [] : [{ key: lessonKey(result, lesson), position: 'lesson' } as const]),
+  ];
+};
+
+/** Every entry of a reading with claims, in document order. The texts for parents claim nothing. */
+export const claimantsOf = (result: ReadingResult): Claimant[] => {
+  if (isForParents(result)) return [];
+  const { lifePath, birthday, expression, soulUrge } = result.numbers;
+  const file = `life-path/${lifePath.value}`;
+  const absent = fullAbsent(result);
+  const debt = fullDebt(result);
+  return [
+    { key: `${file} drive`, position: 'lifePath', companion: expression.root },
+    { key: `${file} cost`, position: 'lifePath' },
+    { key: `${file} others`, position: 'lifePath', companion: soulUrge.root },
+    { key: `birthday ${birthday.day}`, position: 'birthday' },
+    ...ofName(result),
+    ...ofLetters(result),
+    ...(debt === undefined ? [] : [{ key: `debts ${debt}.text`, position: 'debt' } as const]),
+    { key: dominantKey(result, 'open'), position: 'leading' },
+    ...(absent === undefined
+      ? []
+      : [{ key: `synthesis/absent ${absent}.full`, position: 'lesson', optional: true } as const]),
+  ];
+};
 
 /** A trait of which the chosen texts claim both poles, and where. The reading reconciles them in a text of its own. */
 export interface Contradiction {

@@ -18,7 +18,7 @@ import { Requester } from '#platform/http/requester.js';
 import { sendBody } from '#platform/http/send-json.js';
 import type { ReadingSummary } from '#readings/contracts/index.js';
 import { ArtifactStore } from '../application/artifact.store.js';
-import { PublicationQuery } from '../application/publication.query.js';
+import { PublicationQuery } from '../application/publications.js';
 import { DOCUMENT_FORMATS, type DocumentFormat, RepublishDocument } from '../contracts/index.js';
 import {
   NAMED_READING,

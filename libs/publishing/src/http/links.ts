@@ -35,9 +35,8 @@ import { seedOf } from '#platform/http/request-seed.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
-import { type DocumentLink, LinkStore } from '../application/links.js';
+import { type DocumentLink, LinkStore, makeToken, SECRET_BYTES } from '../application/links.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/index.js';
-import { makeToken, SECRET_BYTES } from '../domain/link-token.js';
 import type { Config } from '../settings.js';
 import { NAMED_READING, OwnReadingGuard, PublishedVersion, readingOf } from './published-version.js';
 

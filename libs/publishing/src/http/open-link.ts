@@ -12,10 +12,9 @@ import { sendBody } from '#platform/http/send-json.js';
 import { AddressLimiter } from '#platform/rate-limit/address-limiter.js';
 import { CLOCK } from '#platform/tokens.js';
 import { ArtifactStore } from '../application/artifact.store.js';
-import { type DocumentLink, LinkStore } from '../application/links.js';
-import { PublicationQuery } from '../application/publication.query.js';
+import { type DocumentLink, LinkStore, hashOfToken } from '../application/links.js';
+import { PublicationQuery } from '../application/publications.js';
 import type { DocumentFormat } from '../contracts/index.js';
-import { hashOfToken } from '../domain/link-token.js';
 import { documentContent } from './schemas.js';
 
 /** What a link that gives nothing says to a person: language, title and text. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setStanding } from '#platform/auth/authentication.js';
 import { Problem } from '#platform/http/problem.js';
 import type { ReadingSummary } from '#readings/contracts/index.js';
-import { PublicationQuery } from '../application/publication.query.js';
+import { PublicationQuery } from '../application/publications.js';
 import { PublishedVersion } from './published-version.js';
 
 /** The row of the publications has version 2, the log has 3. */

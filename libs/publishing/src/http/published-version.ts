@@ -6,7 +6,7 @@ import { principalOf, requireStanding } from '#platform/auth/authentication.js';
 import { seesMode } from '#platform/auth/livemode.js';
 import { Problem } from '#platform/http/problem.js';
 import { GetReadingSummary, type ReadingSummary } from '#readings/contracts/index.js';
-import { PublicationQuery } from '../application/publication.query.js';
+import { PublicationQuery } from '../application/publications.js';
 
 /** What the path of a reading's routes names. */
 export const NAMED_READING = {

@@ -17,9 +17,8 @@ import { DAY_MS, recordRound, refuseAfterPause, retentionStatus } from '#platfor
 import type { RetentionStatus } from '#platform/retention/retention-status.js';
 import { heldRows } from '#platform/retention/rows.js';
 import { CLOCK, CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { AbandonReading, EraseReading } from '../contracts/commands.js';
+import { AbandonReading, EraseReading, LookAtTestReadings } from '../contracts/messages.js';
 import { WithdrawPublication } from '../contracts/ports.js';
-import { LookAtTestReadings } from '../contracts/queries.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
 import type { Config } from '../settings.js';
 

@@ -1,9 +1,23 @@
+import { selectEvents } from '#event-sourcing/core/event-catalogue.js';
+import { streamId, streamName } from '#event-sourcing/core/stream-name.js';
+import { defineProcess, statement, type Reaction } from '#event-sourcing/processes/process.js';
+import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
+import { addJob, removeJob } from '#platform/jobs/job.js';
+import {
+  readingJobAfter,
+  readingJobKey,
+  readingJobKind,
+  readingJobPriority,
+  readingTurn,
+  type ReadingJobKind,
+  type ReadingJob,
+} from '../contracts/reading-job.js';
+import { addEndBatchJob } from './end-batch.js';
+import { batchEvents, readingEvents, type FailureCode } from '../contracts/events.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { instant, type TrustedClock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import { streamName } from '#event-sourcing/core/stream-name.js';
 import type { CommandContext } from '#event-sourcing/commands/prepare-event.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
@@ -14,16 +28,74 @@ import { isNotQueued, isNotRunning } from '#platform/jobs/rescue.js';
 import { type SubjectKey, SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';
 import { CONFIG, LOGGER, TRUSTED_CLOCK } from '#platform/tokens.js';
-import { type FailureCode, readingEvents } from '../contracts/events.js';
 import type { DocumentPublisher } from '../contracts/ports.js';
-import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingInput } from '../domain/reading-input.js';
 import type { ReadingCommand, Requested } from '../domain/reading.decider.js';
 import { askedOutcome } from '../domain/test-outcome.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
-import { GENERATE_READING, TIME_OUT_READING } from '../processes/generation.process.js';
 import { openInput, sealResult } from '../sealed-reading.js';
 import type { Config } from '../settings.js';
+
+export const GENERATION = 'readings.generation.v1';
+export const GENERATE_READING = readingJobKind('readings.generate', 2);
+export const DELAY_READING = readingJobKind('readings.delay');
+export const TIME_OUT_READING = readingJobKind('readings.time-out');
+
+/** @param delayedAfterMs, timeoutMs milliseconds after acceptance */
+export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: number }) =>
+  defineProcess({
+    name: GENERATION,
+    catalogues: [
+      selectEvents(
+        readingEvents,
+        'ReadingRequested',
+        'ReadingAttemptFailed',
+        'ReadingCompleted',
+        'ReadingFailed',
+      ),
+      selectEvents(batchEvents, 'BatchRequested'),
+    ],
+    react: (event) => {
+      if (event.type === 'BatchRequested') return [statement(addEndBatchJob(event))];
+      const readingId = streamId(event.stream);
+      const payload = readingJobAfter(event);
+      const timer = (kind: ReadingJobKind, runAt: string): Reaction<never> =>
+        statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), runAt }));
+      const key = readingJobKey(GENERATE_READING, readingId);
+      switch (event.type) {
+        case 'ReadingRequested': {
+          const acceptedAt = Date.parse(event.metadata.occurredAt);
+          return [
+            statement(
+              addJob(GENERATE_READING, payload, {
+                key,
+                priority: readingJobPriority(GENERATE_READING, payload),
+                turn: readingTurn(GENERATE_READING, event),
+              }),
+            ),
+            timer(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
+            timer(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
+          ];
+        }
+        case 'ReadingAttemptFailed':
+          // It has had its turn: nobody who came later goes before it.
+          return [
+            statement(
+              addJob(GENERATE_READING, payload, {
+                key,
+                priority: readingJobPriority({ priority: 0 }, payload),
+                runAt: event.data.retryAt,
+              }),
+            ),
+          ];
+        case 'ReadingCompleted':
+        case 'ReadingFailed':
+          return [DELAY_READING, TIME_OUT_READING].map((kind) =>
+            statement(removeJob(readingJobKey(kind, readingId))),
+          );
+      }
+    },
+  });
 
 /** A time-out that is later than this was lost with its job queue (seconds). */
 const LOST_AFTER_SECONDS = 30;

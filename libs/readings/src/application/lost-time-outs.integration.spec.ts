@@ -11,8 +11,7 @@ import {
   type ReadingJobKind,
 } from '../contracts/reading-job.js';
 import { insertReading } from '../../test/readings.js';
-import { GENERATE_READING, TIME_OUT_READING } from '../processes/generation.process.js';
-import { lostTimeOuts, OVERDUE_READINGS } from './generate-reading.js';
+import { GENERATE_READING, TIME_OUT_READING, lostTimeOuts, OVERDUE_READINGS } from './generate-reading.js';
 
 const TIMEOUT_MS = 60_000;
 const pool = testPool('applicationUrl');

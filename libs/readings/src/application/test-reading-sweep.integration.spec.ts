@@ -4,8 +4,7 @@ import { ClockUntrusted, instant } from '#event-sourcing/core/clock.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { testPool } from '../../../../test/support/test-pool.js';
 import { insertReading, requestReading } from '../../test/readings.js';
-import type { EraseReading } from '../contracts/commands.js';
-import { LookAtTestReadings } from '../contracts/queries.js';
+import { type EraseReading, LookAtTestReadings } from '../contracts/messages.js';
 import { LookAtTestReadingsHandler, TestReadingSweep } from './erase-reading.js';
 import { createReadingExecutor } from '../executors.js';
 

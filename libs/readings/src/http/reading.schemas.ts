@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { apiPage, apiSchema, count, instant, text, uuid } from '#platform/http/openapi/api-schema.js';
 import { FAILURE_CODES } from '../contracts/events.js';
-import { READING_STATUSES } from '../contracts/queries.js';
+import { READING_STATUSES } from '../contracts/messages.js';
 import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading-history.js';
-import type { readingSummaryView, ReadingView } from '../read-models/reading-view.js';
+import type { readingSummaryView, ReadingView } from '../projections.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 export const POLL_AFTER = '2';

@@ -35,7 +35,7 @@ import {
   testOutcomeOf,
 } from '../domain/test-outcome.js';
 import { ReadingsInFlight } from '../read-models/in-flight.js';
-import type { ReadingView } from '../read-models/reading-view.js';
+import type { ReadingView } from '../projections.js';
 import type { Config } from '../settings.js';
 import type { BulkItem } from './bulk-body.js';
 import { POLL_AFTER, readingSchema } from './reading.schemas.js';

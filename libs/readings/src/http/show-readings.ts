@@ -15,11 +15,9 @@ import { type FieldError, invalidRequest, Problem } from '#platform/http/problem
 import { parameterPointer } from '#platform/http/query-parameters.js';
 import { sendJson } from '#platform/http/send-json.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
-import { EraseReading } from '../contracts/commands.js';
-import { READING_STATUSES } from '../contracts/queries.js';
-import type { ShownRow } from '../projections.js';
+import { EraseReading, READING_STATUSES } from '../contracts/messages.js';
+import { type ShownRow, readingSummaryView, readingView } from '../projections.js';
 import { type ListFilters, ReadingQuery } from '../read-models/reading.query.js';
-import { readingSummaryView, readingView } from '../read-models/reading-view.js';
 import { isSameExternalId } from '../sealed-reading.js';
 import {
   historyPageSchema,

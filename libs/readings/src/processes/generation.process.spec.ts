@@ -11,7 +11,7 @@ import {
   GENERATE_READING,
   TIME_OUT_READING,
   generationProcess,
-} from './generation.process.js';
+} from '../application/generate-reading.js';
 
 const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
 const reading = (event: ReadingEvent, causationId = 'correlation') =>

@@ -5,7 +5,7 @@ import { uuidFromHash } from '#event-sourcing/core/event-id.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { isUuid } from '#platform/text/uuid.js';
-import { FindOpenBatches, type OpenBatches, type ReadingStatus } from '../contracts/queries.js';
+import { FindOpenBatches, type OpenBatches, type ReadingStatus } from '../contracts/messages.js';
 import type { Batch, BatchEndings, BatchRecord } from '../domain/batch.decider.js';
 import { BATCH_EXECUTOR, type BatchExecutor } from '../executors.js';
 

@@ -7,7 +7,7 @@ import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
 import { REQUEST } from '../../test/readings.js';
-import { CountReadings, GetExternalId } from '../contracts/queries.js';
+import { CountReadings, GetExternalId } from '../contracts/messages.js';
 import { CountReadingsHandler, GetExternalIdHandler, ReadingQuery } from './reading.query.js';
 
 const ID = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';

@@ -25,7 +25,7 @@ import {
   type ReadingsOfDay,
   type ReadingStatus,
   type ReadingSummary,
-} from '../contracts/queries.js';
+} from '../contracts/messages.js';
 import { historyEvent, type HistoryEvent } from '../domain/reading-history.js';
 import type { ReadingInput } from '../domain/reading-input.js';
 import { askedOutcome } from '../domain/test-outcome.js';

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { BillingWorkerModule } from '#billing/billing-worker.module.js';
 import { CreditBooks, TestBooks, OpenBookHandler } from '#billing/application/credit-books.js';
 import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
-import { GetOpenHoldsHandler, HoldFence } from '#billing/application/holds.js';
+import { GetOpenHoldsHandler, HoldFence } from '#billing/application/upkeep.js';
 import {
   ReserveCreditsHandler,
   SettleReservation,
@@ -15,13 +15,14 @@ import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { Digester } from '#platform/crypto/digest.js';
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { WorkRegistry } from '#platform/work/work-registry.js';
-import { RenderAttempts } from '#publishing/application/publish-document.job.js';
+import { RenderAttempts, PublishDocumentJob } from '#publishing/application/publish-document.job.js';
 import { ArtifactStore } from '#publishing/application/artifact.store.js';
-import { RepublishDocumentHandler } from '#publishing/application/publications.js';
-import { WithdrawPublicationHandler } from '#publishing/application/publications.js';
+import {
+  RepublishDocumentHandler,
+  WithdrawPublicationHandler,
+  createPublicationExecutor,
+} from '#publishing/application/publications.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
-import { createPublicationExecutor } from '#publishing/application/publications.js';
-import { PublishDocumentJob } from '#publishing/application/publish-document.job.js';
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import {
   AbandonReadingHandler,

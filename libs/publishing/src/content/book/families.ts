@@ -1,5 +1,4 @@
-import { label, per, prose, type ShapeTree } from './shape.js';
-import { TRAIT_NAMES } from './traits.js';
+import { label, per, prose, type ShapeTree, TRAIT_NAMES } from './shape.js';
 
 const ROOTS = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 const NUMBERS = [...ROOTS, 11, 22, 33] as const;

@@ -1,5 +1,5 @@
 import { inclusionGrid, planeBars, PLANES, strongestPlanes } from '../figures.js';
-import { lessonKey, toldPassions } from '../claimants.js';
+import { lessonKey, toldPassions } from '../truth.js';
 import type { Composer } from '../composer.js';
 import type { Inline, Section } from '../document.js';
 import { absentRoots, fullLesson, holderOf, resourceOf } from '../facts.js';

@@ -1,7 +1,7 @@
 import { relationOf } from '#numerology/index.js';
 import type { Values } from '../../content/message.js';
 import { letterStrip } from '../figures.js';
-import { pairKeys } from '../claimants.js';
+import { pairKeys } from '../truth.js';
 import type { Composer } from '../composer.js';
 import type { Callout, NumberCard, Paragraph, Section } from '../document.js';
 import { isMature } from '../facts.js';

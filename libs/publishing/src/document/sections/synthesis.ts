@@ -1,5 +1,5 @@
 import { relationOf, type Stage } from '#numerology/index.js';
-import { dominantKey } from '../claimants.js';
+import { dominantKey } from '../truth.js';
 import type { Composer } from '../composer.js';
 import type { Inline, Paragraph, Section } from '../document.js';
 import {

@@ -1,19 +1,23 @@
 import { CommandHandler, type ICommandHandler, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { Inject } from '@nestjs/common';
-import type { Clock } from '#event-sourcing/core/clock.js';
-import { CLOCK } from '#platform/tokens.js';
+import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
+import { CLOCK, TRUSTED_CLOCK } from '#platform/tokens.js';
 import {
   SubscribeToPlan,
   type SubscribeResult,
   CancelSubscription,
   type CancelResult,
   type SubscriptionSummary,
-} from '../contracts/commands.js';
+  PurchasePack,
+  type PurchaseResult,
+  GetSubscription,
+} from '../contracts/messages.js';
 import { available } from '../domain/credits.state.js';
 import { CreditBooks, type CreditsOutcome } from './credit-books.js';
-import { GetSubscription } from '../contracts/queries.js';
-import { currentSubscription } from '../domain/credits.decider.js';
+import { currentSubscription, packGrantId } from '../domain/credits.decider.js';
 import type { Subscription } from '../contracts/events.js';
+import { uuid5 } from '#event-sourcing/core/event-id.js';
+import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../executors.js';
 
 @CommandHandler(SubscribeToPlan)
 export class SubscribeToPlanHandler implements ICommandHandler<SubscribeToPlan> {
@@ -99,3 +103,37 @@ export const subscriptionHandlers = [
   CancelSubscriptionHandler,
   GetSubscriptionHandler,
 ];
+
+/** Claims the order line, then grants the pack. A crash in between leaves a claim, and the repeated command the pack. */
+@CommandHandler(PurchasePack)
+export class PurchasePackHandler implements ICommandHandler<PurchasePack> {
+  constructor(
+    private readonly books: CreditBooks,
+    @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+  ) {}
+
+  async execute({ workspaceId, pack, orderRef: given, by }: PurchasePack): Promise<PurchaseResult> {
+    const orderRef = given.trim();
+    const grantId = packGrantId(orderRef, pack);
+    if (!(await this.books.current(workspaceId))) return { outcome: 'book_not_open' };
+    const claim = await this.executors.orderLine.execute(
+      uuid5('order line', orderRef, pack),
+      { type: 'OrderLineClaimed', data: { orderRef, pack, workspaceId, grantId } },
+      { intent: `claim:${workspaceId}`, by, workspaceId, at: await this.clock.now() },
+    );
+    const owner = claim.state!.workspaceId;
+    if (owner !== workspaceId) return { outcome: 'other_workspace', workspaceId: owner };
+    const outcome = await this.books.execute(
+      workspaceId,
+      (now) => ({ type: 'PurchasePack', pack, orderRef, now }),
+      grantId,
+      by,
+    );
+    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
+    return {
+      outcome: outcome.kind === 'accepted' ? 'purchased' : 'already_purchased',
+      available: available(outcome.state),
+    };
+  }
+}

@@ -3,7 +3,7 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import { OpenBook, PurchasePack, type PackId } from '../contracts/index.js';
 import { createCorrectionExecutors, createCreditsExecutor } from '../executors.js';
 import { CreditBooks, OpenBookHandler } from './credit-books.js';
-import { PurchasePackHandler } from './purchase-pack.js';
+import { PurchasePackHandler } from './sales.js';
 
 const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
 const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };

@@ -5,12 +5,11 @@ import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { auditConfig, sealKeys } from '../../test/audit-config.js';
 import { WS, rechained, TestBook } from '../../test/book.js';
 import { CloseMonth, ReconcileLedger, VerifyLedger } from '../contracts/index.js';
-import { VerifyLedgerHandler } from './verify-ledger.js';
+import { VerifyLedgerHandler, ReconcileLedgerHandler } from './audits.js';
 import { CorrectionOffice } from '../../test/correction-office.js';
 import { CloseMonthHandler } from './close-month.js';
 import { adjustment } from '../../test/adjustment.js';
 import { ada, eve, OPERATORS, signedCommand } from '../../test/operators.js';
-import { ReconcileLedgerHandler } from './reconcile-ledger.js';
 
 const KEY = createPrivateKey(sealKeys().privateKey);
 describe('corrections that no two operators signed', () => {
