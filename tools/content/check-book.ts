@@ -15,9 +15,7 @@ const AGE_TOLERANCE = 0.3;
 const SLACK_WORDS = 5;
 const MOST_WORDS_IN_SENTENCE = 45;
 
-const agreement = new Set(
-  FRENCH_AGREEMENT.map(({ name }) => name).filter((name) => name !== 'two genders in one word'),
-);
+const agreement = new Set(Object.keys(FRENCH_AGREEMENT).filter((name) => name !== 'two genders in one word'));
 
 const lengthFaults = ({ at, placed, forms, band }: BookText): BookFault[] => {
   const { words } = placed.shape;
