@@ -35,7 +35,7 @@ const later = null as never;
 const registered = (): WorkRegistry => {
   const work = new WorkRegistry();
   new WorkspacesWorkerModule(work).onModuleInit();
-  new BillingWorkerModule(work, later, later, later, later, later, config, later).onModuleInit();
+  new BillingWorkerModule(work, later, later, later, later, later, later, config, later).onModuleInit();
   new ReadingsWorkerModule(
     work,
     later,

@@ -9,7 +9,7 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import { HoldFence, IdleBooks } from './application/upkeep.js';
 import { ScheduledReconciliation, LedgerMetrics } from './application/audits.js';
 import { DocumentRefunds } from './application/corrections.js';
-import type { SettleReservation } from './application/reservations.js';
+import { Settlements } from './application/reservations.js';
 import { BillingModule } from './billing.module.js';
 import { billingProjections } from './projections.js';
 import { bookOpening, documentRefunds, settlement } from './processes.js';
@@ -19,12 +19,12 @@ import type { Config } from './settings.js';
 const SWEEPS_PER_FENCE = 4;
 
 /**
- * Billing's background work: opens books, settles reservations, refunds documents that were given up, updates its views, fences holds without a reading,
- * reconciles.
+ * Billing's background work: opens books, settles reservations, refunds documents that were given up, updates its views,
+ * fences holds without a reading, reconciles.
  */
 @Module({
   imports: [BillingModule],
-  providers: [DocumentRefunds, HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
+  providers: [DocumentRefunds, HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics, Settlements],
 })
 export class BillingWorkerModule implements OnModuleInit {
   constructor(
@@ -34,6 +34,7 @@ export class BillingWorkerModule implements OnModuleInit {
     private readonly idleBooks: IdleBooks,
     private readonly reconciliation: ScheduledReconciliation,
     private readonly refunds: DocumentRefunds,
+    private readonly settlements: Settlements,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -41,23 +42,11 @@ export class BillingWorkerModule implements OnModuleInit {
   onModuleInit(): void {
     for (const one of billingProjections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
-    this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
+    this.work.addConsumer(processConsumer(settlement, (ended) => this.settlements.settle(ended)));
     this.work.addConsumer(processConsumer(documentRefunds, (refund) => this.refunds.book(refund)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
     this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));
     this.addLoop('billing.reconciliation', (signal) => this.reconciliation.round(signal));
-  }
-
-  /** @throws Error while the book is not open: the consumer then retries the event until it is */
-  private async settle(command: SettleReservation): Promise<void> {
-    const { workspaceId, reservationId, livemode, settlement: kind, causeEventId } = command;
-    const { outcome } = await this.commands.execute(command);
-    if (outcome === 'book_not_open') throw new Error(`Workspace ${workspaceId} has no credit book yet`);
-    if (outcome !== 'unknown') return;
-    this.log.warn(
-      { workspaceId, reservationId, livemode, settlement: kind, causeEventId },
-      'a reading ended whose reservation is not open',
-    );
   }
 
   private addLoop(name: string, round: (signal: AbortSignal) => Promise<void>): void {

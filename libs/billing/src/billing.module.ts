@@ -55,6 +55,6 @@ import type { Config } from './settings.js';
     ...statementHandlers,
     ...subscriptionHandlers,
   ],
-  exports: [CorrectionBooks, CreditBooks],
+  exports: [CorrectionBooks, CreditBooks, TestBooks],
 })
 export class BillingModule {}

@@ -6,7 +6,7 @@ import { readingEvents } from '#readings/contracts/index.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { OpenBook } from './contracts/messages.js';
-import { SettleReservation } from './application/reservations.js';
+import type { Settlement } from './application/reservations.js';
 import { DOCUMENT_REFUND, isGivenUp } from './domain/document-refund.js';
 
 export const bookOpening = defineProcess({
@@ -35,11 +35,11 @@ export const settlement = defineProcess({
   react: (event) => [command(settle(event))],
 });
 
-const settle = (event: RecordedOf<typeof endsOfReadings>): SettleReservation => {
+const settle = (event: RecordedOf<typeof endsOfReadings>): Settlement => {
   const { workspaceId, livemode, reservationId } = event.data;
   const outcome = event.type === 'ReadingCompleted' ? 'capture' : 'release';
   const by = causedBy(causeOf(event), 'billing.settlement');
-  return new SettleReservation(workspaceId, reservationId, livemode, outcome, event.id, by);
+  return { workspaceId, reservationId, livemode, settlement: outcome, causeEventId: event.id, by };
 };
 
 export interface RefundDocument {

@@ -6,6 +6,7 @@ import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
+import { Settlements } from '#billing/application/reservations.js';
 import { BillingModule } from '#billing/billing.module.js';
 import { bookOpening, settlement } from '#billing/processes.js';
 import { processConsumer } from '#event-sourcing/processes/process.js';
@@ -132,7 +133,14 @@ export const startService = async () => {
       PublishingModule,
       WebhooksModule,
     ],
-    providers: [GenerateReadingJob, ReadingTimers, PublishDocumentJob, RenderAttempts, Redeliveries],
+    providers: [
+      GenerateReadingJob,
+      ReadingTimers,
+      PublishDocumentJob,
+      RenderAttempts,
+      Redeliveries,
+      Settlements,
+    ],
   })
   class Service {}
 
@@ -140,9 +148,11 @@ export const startService = async () => {
   const nest: INestApplicationContext = await testing.init();
   const commands = nest.get(CommandBus);
   const dispatch = (command: Command<unknown>) => commands.execute(command);
-  const consumers = [bookOpening, settlement, erasureProcess].map((process) =>
-    processConsumer<Command<unknown>>(process, dispatch),
-  );
+  const consumers = [
+    processConsumer(bookOpening, dispatch),
+    processConsumer(settlement, (end) => nest.get(Settlements).settle(end)),
+    processConsumer(erasureProcess, dispatch),
+  ];
   let seen = 0;
   return {
     nest,

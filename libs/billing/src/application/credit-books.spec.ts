@@ -20,7 +20,7 @@ import { createCorrectionExecutors, createCreditsExecutor, createTestBookExecuto
 import { CreditBooks, OpenBookHandler, TestBooks } from './credit-books.js';
 import { GetBalanceHandler, GetCreditsHandler } from './get-credits.js';
 import { PurchasePackHandler, CancelSubscriptionHandler, SubscribeToPlanHandler } from './sales.js';
-import { ReserveCreditsHandler, SettleReservation, SettleReservationHandler } from './reservations.js';
+import { ReserveCreditsHandler, Settlements } from './reservations.js';
 import { GetLedgerHandler } from './statements.js';
 
 /** Who gives every command of the process. */
@@ -33,7 +33,7 @@ const billingProcess = (store: EventStore, clock: { now(): number }) => {
   const handlers = {
     open: new OpenBookHandler(books),
     reserve: new ReserveCreditsHandler(books, testBooks),
-    settle: new SettleReservationHandler(books, testBooks),
+    settlements: new Settlements(books, testBooks, { warn: () => undefined }),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
     purchase: new PurchasePackHandler(books, createCorrectionExecutors(store), clock),
@@ -45,8 +45,11 @@ const billingProcess = (store: EventStore, clock: { now(): number }) => {
     open: () => handlers.open.execute(new OpenBook(WS, BY)),
     reserve: (id: string, product = 'theme', livemode = true) =>
       handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, livemode, BY)),
-    settle: (id: string, how: 'capture' | 'release', livemode = true) =>
-      handlers.settle.execute(new SettleReservation(WS, id, livemode, how, `end-of-${id}`, BY)),
+    settle: (id: string, settlement: 'capture' | 'release', livemode = true) =>
+      handlers.settlements.settle({
+        ...{ workspaceId: WS, reservationId: id, livemode, settlement },
+        ...{ causeEventId: `end-of-${id}`, by: BY },
+      }),
     subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
       handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
     cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
@@ -137,7 +140,7 @@ describe('a book', () => {
     expect(await process.cancel()).toEqual(refused);
     expect(await process.purchase('flex', 'o1')).toEqual(refused);
     expect(await process.adjust('a1', 5)).toMatchObject({ kind: 'rejected', code: 'BookNotOpen' });
-    expect(await process.settle('r1', 'capture')).toEqual(refused);
+    await expect(process.settle('r1', 'capture')).rejects.toThrow('no credit book yet');
     expect(await process.balance()).toBeNull();
     expect(await process.credits()).toBeNull();
     expect(await process.ledger()).toEqual([]);

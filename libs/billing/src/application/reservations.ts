@@ -7,7 +7,9 @@ import {
   ReserveMany,
   type ReserveManyResult,
 } from '#readings/contracts/index.js';
-import { Command } from '#platform/cqrs/message.js';
+import { LOGGER } from '#platform/tokens.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { PRODUCT_PRICES } from '../contracts/catalogue.js';
 import { holdOf, isSettled, type Credits } from '../domain/credits.state.js';
@@ -94,38 +96,29 @@ const held = (reservations: ReserveMany['batch']['reservations'], book: Credits)
 
 const misconfigured = (reason: string) => ({ outcome: 'misconfigured', reason }) as const;
 
-/**
- * `unknown`: no such hold is open, nor was one settled lately. `book_not_open`: the workspace has no credit book yet.
- */
-export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' | 'book_not_open' };
-
-/**
- * Ends a hold of the live or of the test book: `capture` consumes its credits, `release` returns them. Only the first
- * settlement of a hold counts.
- */
-export class SettleReservation extends Command<SettleResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly reservationId: string,
-    readonly livemode: boolean,
-    readonly settlement: 'capture' | 'release',
-    /** Id of the reading's event that causes the settlement. */
-    readonly causeEventId: string,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
+/** How a hold of the live or of the test book ends: `capture` consumes its credits, `release` returns them. */
+export interface Settlement {
+  readonly workspaceId: string;
+  readonly reservationId: string;
+  readonly livemode: boolean;
+  readonly settlement: 'capture' | 'release';
+  /** Id of the reading's event that causes it. */
+  readonly causeEventId: string;
+  readonly by: RequestContext;
 }
 
-@CommandHandler(SettleReservation)
-export class SettleReservationHandler implements ICommandHandler<SettleReservation> {
+/** Settles holds for the worker. Only the first settlement of a hold counts. */
+@Injectable()
+export class Settlements {
   constructor(
     private readonly books: CreditBooks,
     private readonly testBooks: TestBooks,
+    @Inject(LOGGER) private readonly log: Pick<Logger, 'warn'>,
   ) {}
 
-  async execute(command: SettleReservation): Promise<SettleResult> {
-    const { workspaceId, reservationId, livemode, settlement, causeEventId, by } = command;
+  /** @throws Error while the book is not open: the consumer then retries the event until it is */
+  async settle({ by, ...asked }: Settlement): Promise<void> {
+    const { workspaceId, reservationId, livemode, settlement, causeEventId } = asked;
     const type = settlement === 'capture' ? 'CaptureCredits' : 'ReleaseCredits';
     const outcome = await (livemode ? this.books : this.testBooks).execute(
       workspaceId,
@@ -133,10 +126,10 @@ export class SettleReservationHandler implements ICommandHandler<SettleReservati
       `${settlement}:${causeEventId}`,
       by,
     );
-    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
-    if (outcome.kind === 'accepted') return { outcome: 'settled' };
-    return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
+    if (outcome.kind === 'rejected') throw new Error(`Workspace ${workspaceId} has no credit book yet`);
+    if (outcome.kind === 'ignored' && outcome.reason === 'UnknownReservation')
+      this.log.warn(asked, 'a reading ended whose reservation is not open');
   }
 }
 
-export const reservationHandlers = [ReserveCreditsHandler, ReserveManyHandler, SettleReservationHandler];
+export const reservationHandlers = [ReserveCreditsHandler, ReserveManyHandler];

@@ -4,11 +4,7 @@ import { BillingWorkerModule } from '#billing/billing-worker.module.js';
 import { CreditBooks, TestBooks, OpenBookHandler } from '#billing/application/credit-books.js';
 import { createCreditsExecutor, createTestBookExecutor } from '#billing/executors.js';
 import { GetOpenHoldsHandler, HoldFence } from '#billing/application/upkeep.js';
-import {
-  ReserveCreditsHandler,
-  SettleReservation,
-  SettleReservationHandler,
-} from '#billing/application/reservations.js';
+import { ReserveCreditsHandler, Settlements } from '#billing/application/reservations.js';
 import { OpenBook } from '#billing/contracts/index.js';
 import type { Clock, TrustedClock } from '#event-sourcing/core/clock.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
@@ -121,7 +117,6 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
   const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],
     [ReserveCredits, new ReserveCreditsHandler(books, testBooks)],
-    [SettleReservation, new SettleReservationHandler(books, testBooks)],
     [AbandonReading, new AbandonReadingHandler(readings, time)],
     [WithdrawPublication, new WithdrawPublicationHandler(publications, clock)],
   ];
@@ -136,7 +131,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
   const republications = new RepublishDocumentHandler(publications, clock, queries, MOST_VERSIONS);
-  return { readings, publications, query, commands, queries, erasures, republications };
+  return { books, testBooks, readings, publications, query, commands, queries, erasures, republications };
 };
 
 /** The work of an API process for requests, below HTTP. */
@@ -167,11 +162,11 @@ const LOOPS = [
 /** The work of a worker process: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const { pool, store, clock, time, keys, scheduler, alarm } = surroundings;
-  const { readings, publications, commands, queries } = application(surroundings);
+  const { books, testBooks, readings, publications, commands, queries } = application(surroundings);
   const work = new WorkRegistry();
   const log = {
     ...silent,
-    warn: (_: object, message: string) => message.includes('not open') && alarm(message),
+    warn: (_: unknown, message?: string) => void (message?.includes('not open') && alarm(message)),
   };
   const calculate = ({ readingId }: { readingId: string }): Buffer => {
     if (scheduler.isRough && scheduler.random.chance(HOPELESS)) throw new InputUnprocessable('hopeless');
@@ -203,6 +198,7 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     idle,
     reconciliation,
     refunds,
+    new Settlements(books, testBooks, log),
     CONFIG,
     log as never,
   ).onModuleInit();
