@@ -210,8 +210,8 @@ const addRefund = (pack: Command): void => {
         tell(`${unused} of ${credits} credits are unused, ${held} held, ${credits - unused - held} used.`);
         const entry = { workspaceId: workspace, amount: -unused, reason, reference: order };
         const entries = [entryOf({ ...entry, grantId, reversesEventId: found.eventId })];
-        const content = { scope: `${workspace}:${packId}`, reason, reference: order, entries };
-        return propose(session, 'pack_refund', content, options.key);
+        const content = { kind: 'pack_refund', reason, reference: order, entries } as const;
+        return propose(session, `${workspace}:${packId}`, content, options.key);
       };
       printProposal(command, await withWorkspace(workspace, refund, HARMLESS_TO_REPEAT));
     });
@@ -303,7 +303,7 @@ const proposeEntry = async (
     // Printed before it is recorded: if the connection breaks, the operator needs it to repeat the command.
     if (options.reference === undefined) tell(`Reference: ${reference}`);
     const entries = [entryOf({ workspaceId: workspace, reason, reference, ...entry })];
-    return propose(session, kind, { scope: workspace, reason, reference, entries }, options.key);
+    return propose(session, workspace, { kind, reason, reference, entries }, options.key);
   };
   const whenUnknown = `repeat the command with --reference ${reference} to propose it exactly once`;
   printProposal(command, await withWorkspace(workspace, work, whenUnknown));

@@ -11,7 +11,7 @@ import {
   type Correction,
   type CorrectionEntry,
   type CorrectionEvent,
-  type CorrectionKind,
+  type CorrectionData,
 } from '#billing/contracts/index.js';
 import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from '#billing/offline.js';
 import { writeNewFiles } from '../new-file.js';
@@ -58,7 +58,8 @@ const addCorrectionsCommands = (corrections: Command): void => {
     )
     .action(async (id: string, { key, yes }: { key?: string; yes?: true }, command: Command) => {
       const answer = await withSession(async (session) => {
-        const correction = await find(session, id);
+        const [correction] = await session.queries.execute(new FindCorrections(id));
+        if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
         if (!yes) return { outcome: 'not_approved' as const, correction };
         const { operator, sign } = signerOf(session, key);
         const { correctionId, proposedBy, entries } = correction;
@@ -105,12 +106,6 @@ const addCorrectionsCommands = (corrections: Command): void => {
     });
 };
 
-const find = async ({ queries }: Session, id: string): Promise<Correction> => {
-  const [correction] = await queries.execute(new FindCorrections(id));
-  if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
-  return correction;
-};
-
 const record = async (session: Session, event: CorrectionEvent) => {
   const result = await session.commands.execute(new RecordCorrection(event, session.by()));
   if (result.outcome === 'refused') throw new OpsError(`${result.refusal}. Nothing changed.`);
@@ -147,27 +142,23 @@ export const readPrivateKey = (path: string, maker: string): KeyObject => {
   return key;
 };
 
-/** A correction as an operator proposes it. */
-interface Content {
-  /** The workspace, or what else keeps equal references apart. */
-  readonly scope: string;
-  readonly reason: string;
-  readonly reference: string;
-  readonly entries: readonly CorrectionEntry[];
-}
+type Content = Pick<CorrectionData<'CorrectionProposed'>, 'kind' | 'reason' | 'reference' | 'entries'>;
 
-/** Signs a proposal and records it. @param key file of the private key; default: OPERATOR_KEY_FILE */
-export const propose = async (session: Session, kind: CorrectionKind, content: Content, key?: string) => {
-  const { scope, reason, reference } = content;
+/**
+ * Signs a proposal and records it.
+ * @param scope the workspace, or what else keeps equal references apart
+ * @param key file of the private key; default: OPERATOR_KEY_FILE
+ */
+export const propose = async (session: Session, scope: string, content: Content, key?: string) => {
   const { operator, sign } = signerOf(session, key);
-  const correctionId = uuid5('correction', kind, scope, reference);
+  const correctionId = uuid5('correction', content.kind, scope, content.reference);
   const expiresAt = instant((await session.time.now()) + OPEN_FOR_MS);
-  const entries = [...content.entries];
-  const signatures = textsToSign(correctionId, operator, entries).map(sign);
-  const data = { correctionId, kind, reason, reference, entries, expiresAt, operator, signatures };
+  const signatures = textsToSign(correctionId, operator, content.entries).map(sign);
+  const data = { correctionId, ...content, expiresAt, operator, signatures };
   const { outcome, correction } = await record(session, { type: 'CorrectionProposed', data });
   return { outcome: outcome === 'recorded' ? 'proposed' : 'already_proposed', correction } as const;
 };
+
 export type Proposal = Awaited<ReturnType<typeof propose>>;
 
 export const printProposal = (command: Command, proposal: Proposal): void => {

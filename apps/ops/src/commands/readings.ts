@@ -133,8 +133,8 @@ const proposeRefund = async (
   readings: readonly UnreadableReading[],
   options: RefundOptions,
 ): Promise<Proposal> => {
-  const content = refundOf(readings, options);
-  const proposal = await propose(session, 'reading_refund', { scope: '', ...content }, options.key);
+  const content = { kind: 'reading_refund' as const, ...refundOf(readings, options) };
+  const proposal = await propose(session, '', content, options.key);
   if (proposal.correction.status === 'booked')
     throw new OpsError(
       `A correction with the reference ${content.reference} is booked. Choose another reference. Nothing was proposed.`,
@@ -348,7 +348,7 @@ const creditsToRefund = ({ toRefund }: Pick<UnreadableReading, 'toRefund'>): num
 export const refundOf = (
   readings: readonly UnreadableReading[],
   given: { readonly reason: string; readonly reference?: string },
-): { readonly reason: string; readonly reference: string; readonly entries: readonly CorrectionEntry[] } => {
+): { readonly reason: string; readonly reference: string; readonly entries: CorrectionEntry[] } => {
   const { reason } = given;
   const seen = readings.map(({ readingId, corrections }) => [readingId, ...corrections].join('/'));
   const reference = given.reference ?? `refund-${uuid5(...seen)}`;

@@ -15,6 +15,7 @@ import {
   ReconcileLedger,
   type Reconciliation,
 } from '../contracts/audit.js';
+import type { Balance } from '../contracts/messages.js';
 import { booksOf, bookStream } from '../contracts/events.js';
 import { visitLog, readStream } from './read.js';
 import { modeOf } from '../projections.js';
@@ -65,26 +66,17 @@ export const balanceRows = async (
   workspaceId: string | null,
   livemode = true,
 ): Promise<Map<string, BalanceRow>> => {
-  const { rows } = await pool.query<Record<string, string>>(
-    `select workspace_id, revision::text, available::text, held::text, consumed::text, expired::text,
-            granted::text, adjusted::text
+  const { rows } = await pool.query<{ workspace_id: string; revision: string; balance: Balance }>(
+    `select workspace_id, revision::text, json_build_object(
+              'available', available, 'held', held, 'consumed', consumed,
+              'expired', expired, 'granted', granted, 'adjusted', adjusted) as balance
      from billing.balance where ($1::text is null or workspace_id = $1) and mode = $2`,
     [workspaceId, modeOf(livemode)],
   );
-  return new Map(rows.map((row) => [row['workspace_id']!, rowOf(row)]));
+  return new Map(
+    rows.map(({ workspace_id, revision, ...row }) => [workspace_id, { ...row, revision: BigInt(revision) }]),
+  );
 };
-
-const rowOf = (row: Readonly<Record<string, string>>): BalanceRow => ({
-  revision: BigInt(row['revision']!),
-  balance: {
-    available: Number(row['available']),
-    held: Number(row['held']),
-    consumed: Number(row['consumed']),
-    expired: Number(row['expired']),
-    granted: Number(row['granted']),
-    adjusted: Number(row['adjusted']),
-  },
-});
 
 /**
  * The time of PostgreSQL (ms): whether a month is over does not depend on the machine that asks.

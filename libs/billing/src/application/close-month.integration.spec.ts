@@ -30,7 +30,7 @@ const poolOf = (office: CorrectionOffice, { lacks, position }: View): pg.Pool =>
     return {
       workspace_id,
       revision: String(revision),
-      ...(await balanceAsOf(streamOf(stream), { revision }, 10_000)),
+      balance: await balanceAsOf(streamOf(stream), { revision }, 10_000),
     };
   };
   let looks = 0;

@@ -3,7 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf, streamId } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
-import { referenceOf, bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../audit/book-entry.js';
+import { factsOf, bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../audit/book-entry.js';
 import { FindLedgerEntries, type FoundEntry } from '../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import { visitLog } from './read.js';
@@ -35,15 +35,11 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         return;
       }
       const { data } = event;
-      if (!matches(data, reference)) return;
-      found.push({
-        ...place,
-        credits: 'credits' in data ? data.credits : 'amount' in data ? data.amount : 0,
-        reason: 'reason' in data ? data.reason : null,
-        actor: 'actor' in data ? data.actor : metadata.actor,
-        approvedBy: 'approvedBy' in data ? data.approvedBy : null,
-        correctionId: ('correctionId' in data && data.correctionId) || null,
-      });
+      const { reason, approvedBy, actor, reference: own } = factsOf(data);
+      const correctionId = ('correctionId' in data && data.correctionId) || null;
+      if (own !== reference && correctionId !== reference) return;
+      const credits = 'credits' in data ? data.credits : 'amount' in data ? data.amount : 0;
+      found.push({ ...place, credits, reason, approvedBy, correctionId, actor: actor ?? metadata.actor });
     };
     await visitLog(this.store, visit, progress);
     return found;
@@ -59,6 +55,3 @@ const hasText = (data: unknown, text: string): boolean =>
   typeof data === 'object' && data !== null
     ? Object.values(data).some((member) => hasText(member, text))
     : data === text;
-
-const matches = (data: CreditsEvent['data'], reference: string): boolean =>
-  referenceOf(data) === reference || ('correctionId' in data && data.correctionId === reference);

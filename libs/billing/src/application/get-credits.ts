@@ -25,11 +25,8 @@ export class GetCreditsHandler implements IQueryHandler<GetCredits> {
     private readonly testBooks: TestBooks,
   ) {}
 
-  execute({ workspaceId, livemode }: GetCredits): Promise<CreditsSummary | null> {
-    return livemode ? this.live(workspaceId) : this.test(workspaceId);
-  }
-
-  private async live(workspaceId: string): Promise<CreditsSummary | null> {
+  async execute({ workspaceId, livemode }: GetCredits): Promise<CreditsSummary | null> {
+    if (!livemode) return this.test(workspaceId);
     const book = await this.books.current(workspaceId);
     if (!book) return null;
     const { available, held } = balanceOf(book);
@@ -69,22 +66,12 @@ export class FindLowBalancesHandler implements IQueryHandler<FindLowBalances> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute({ percent, after }: FindLowBalances): Promise<FoundPage<LowBalance>> {
-    const { rows } = await this.pool.query<{
-      workspace_id: string;
-      available: string;
-      topped_up_to: string;
-      topped_up_by: string;
-    }>(
-      `select workspace_id, available, topped_up_to, topped_up_by from billing.balance
+    const { rows: found } = await this.pool.query<LowBalance>(
+      `select workspace_id as "workspaceId", available::float8, topped_up_to::float8 as "toppedUpTo",
+              topped_up_by as "toppedUpBy" from billing.balance
        where mode = 'live' and workspace_id > $2 and available * 100 < topped_up_to * $1 order by workspace_id limit ${PAGE}`,
       [percent, after],
     );
-    const found = rows.map((row) => ({
-      workspaceId: row.workspace_id,
-      available: Number(row.available),
-      toppedUpTo: Number(row.topped_up_to),
-      toppedUpBy: row.topped_up_by,
-    }));
     return { found, next: found.length < PAGE ? null : found.at(-1)!.workspaceId };
   }
 }

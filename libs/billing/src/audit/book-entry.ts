@@ -57,7 +57,7 @@ export const ledgerEntry = (
   event: Recorded<CreditsEvent>,
   { available, held }: { readonly available: number; readonly held: number },
 ): LedgerEntry => {
-  const { data } = event;
+  const { readingId, reservationId, reference, actor, approvedBy, reason } = factsOf(event.data);
   return {
     eventId: event.id,
     occurredAt: event.metadata.occurredAt,
@@ -66,15 +66,23 @@ export const ledgerEntry = (
     postings: postings(event),
     availableAfter: available,
     heldAfter: held,
-    readingId: 'readingId' in data ? data.readingId : null,
-    reservationId: 'reservationId' in data ? data.reservationId : null,
-    reference: referenceOf(data),
-    actor: 'actor' in data ? data.actor : event.metadata.actor,
-    approvedBy: 'approvedBy' in data ? data.approvedBy : null,
-    reason: 'reason' in data ? data.reason : null,
-    priceCents: 'priceCents' in data ? data.priceCents : null,
+    ...{ readingId, reservationId, reference, approvedBy, reason },
+    actor: actor ?? event.metadata.actor,
+    priceCents: 'priceCents' in event.data ? event.data.priceCents : null,
   };
 };
+
+/** What statements, exports and searches say of an entry; `null`: it has none. */
+export const factsOf = (data: CreditsEvent['data']) => ({
+  readingId: 'readingId' in data ? data.readingId : null,
+  reservationId: 'reservationId' in data ? data.reservationId : null,
+  causeEventId: 'causeEventId' in data ? data.causeEventId : null,
+  reason: 'reason' in data ? data.reason : null,
+  approvedBy: 'approvedBy' in data ? data.approvedBy : null,
+  reversesEventId: 'reversesEventId' in data ? data.reversesEventId : null,
+  reference: referenceOf(data),
+  actor: 'actor' in data ? data.actor : null,
+});
 
 /** An entry that moves nothing, because it cannot be read or is set aside. */
 export const opaqueEntry = (
@@ -88,7 +96,7 @@ export const opaqueEntry = (
 });
 
 /** The order of a pack, the approval of a plan, or the reference of a correction. */
-export const referenceOf = (data: CreditsEvent['data']): string | null => {
+const referenceOf = (data: CreditsEvent['data']): string | null => {
   if ('orderRef' in data) return data.orderRef;
   if ('approvalRef' in data) return data.approvalRef;
   return 'reference' in data ? data.reference : null;

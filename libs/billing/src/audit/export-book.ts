@@ -10,7 +10,7 @@ import { monthAfter } from '../domain/calendar.js';
 import { evolve, noBook } from '../domain/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/postings.js';
 import { BookMoney } from './book-money.js';
-import { bookEvent, isOpaque, unreadableEntry, referenceOf, sentenceOf } from './book-entry.js';
+import { bookEvent, isOpaque, unreadableEntry, factsOf, sentenceOf } from './book-entry.js';
 import type { Posting } from '../contracts/messages.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */
@@ -153,14 +153,8 @@ export class BookExport {
   }
 }
 
-interface ExportHeader {
-  readonly workspaceId: string;
-  readonly stream: string;
-  readonly period: string | null;
-  readonly firstRevision: string | null;
-  readonly previousChain: string;
-  readonly opening: Accounts;
-}
+type ExportHeader = Readonly<Record<'workspaceId' | 'stream' | 'previousChain', string>> &
+  Readonly<Record<'period' | 'firstRevision', string | null>> & { readonly opening: Accounts };
 
 export type PostingRow = ReturnType<typeof postingRows>[number];
 
@@ -296,16 +290,19 @@ export const csv: ExportWriter = {
     }),
 };
 
-const about = ({ data }: CreditsEvent): CsvCells => ({
-  reading_id: 'readingId' in data ? data.readingId : '',
-  reservation_id: 'reservationId' in data ? data.reservationId : '',
-  cause_event_id: 'causeEventId' in data ? data.causeEventId : '',
-  reason: 'reason' in data ? data.reason : '',
-  approved_by: 'approvedBy' in data ? data.approvedBy : '',
-  reverses_event_id: 'reversesEventId' in data ? (data.reversesEventId ?? '') : '',
-  reference: referenceOf(data) ?? '',
-  actor: 'actor' in data ? (data.actor ?? '') : '',
-});
+const about = ({ data }: CreditsEvent): CsvCells => {
+  const facts = factsOf(data);
+  return {
+    reading_id: facts.readingId ?? '',
+    reservation_id: facts.reservationId ?? '',
+    cause_event_id: facts.causeEventId ?? '',
+    reason: facts.reason ?? '',
+    approved_by: facts.approvedBy ?? '',
+    reverses_event_id: facts.reversesEventId ?? '',
+    reference: facts.reference ?? '',
+    actor: facts.actor ?? '',
+  };
+};
 
 /** A negative balance appears as a debit, so that no amount has a sign. */
 const balanceRows = (name: string, accounts: Accounts): string =>

@@ -204,10 +204,11 @@ const journalRows = (period: string, { seal, items }: MonthBook, codes: AccountC
     corrections: [deferred, corrections],
     refunds: [deferred, refunds],
   } as const;
-  const rest = (['earned', 'breakage', 'corrections'] as const).map((figure) => {
+  const rest = Object.entries(REST).map(([name, description]) => {
+    const figure = name as keyof typeof REST;
     const own = items.filter((item) => item.figure === figure);
     const cents = own.reduce((left, item) => left - item.cents, money[figure]);
-    return { figure, reference: period, at: last, cents, description: REST[figure] };
+    return { figure, reference: period, at: last, cents, description };
   });
   return [...items.map((item) => ({ ...item, description: describe(item) })), ...rest]
     .filter(({ cents }) => cents !== 0)
@@ -229,22 +230,17 @@ const REST = {
   corrections: 'credits withdrawn',
 };
 
-const describe = ({ figure, reference, cents }: MonthItem): string => {
-  const sold = reference.startsWith('plan:') ? 'plan' : 'pack';
-  const isBack = cents < 0;
-  switch (figure) {
-    case 'sales':
-      return `${sold} sold`;
-    case 'refunds':
-      return isBack ? `${sold} refund undone` : `${sold} refunded`;
-    case 'earned':
-      return isBack ? 'reading refunded' : 'reading refund undone';
-    case 'breakage':
-      return isBack ? 'expiry reversed' : 'expired again';
-    case 'corrections':
-      return isBack ? 'credits restored' : 'credits withdrawn';
-  }
+/** An entry of its own, by its figure: when value leaves, and when it comes back. */
+const ITEMS: Readonly<Record<MonthItem['figure'], readonly [leaves: string, comesBack: string]>> = {
+  sales: ['$ sold', '$ sold'],
+  refunds: ['$ refunded', '$ refund undone'],
+  earned: ['reading refund undone', 'reading refunded'],
+  breakage: ['expired again', 'expiry reversed'],
+  corrections: ['credits withdrawn', 'credits restored'],
 };
+
+const describe = ({ figure, reference, cents }: MonthItem): string =>
+  ITEMS[figure][cents < 0 ? 1 : 0].replace('$', reference.startsWith('plan:') ? 'plan' : 'pack');
 
 /** A book may record an entry of its open month by a clock that is just before or after the month. */
 const within = (first: string, date: string, last: string): string =>

@@ -5,7 +5,6 @@ import type { Accounts, CreditsEvent, Totals, CreditsEventOf } from '../contract
 import type { LedgerEntry } from '../contracts/messages.js';
 import { evolve, noBook, type Credits } from '../domain/credits.state.js';
 import { balances } from '../domain/postings.js';
-import type { UsedCredits } from '../domain/value.js';
 import { BookMoney } from './book-money.js';
 import { ledgerEntry, opaqueEntry, bookEvent, isOpaque, unreadableEntry } from './book-entry.js';
 import { endOfMonth, monthBefore } from '../domain/calendar.js';
@@ -51,7 +50,8 @@ export const statementOf = async (
     if (month < period) continue;
     if (opening === null) begin(before);
     addTo(grants, event);
-    if (event.type === 'CreditsCaptured') addCaptured(grants, used);
+    if (event.type === 'CreditsCaptured')
+      for (const { grantId, credits } of used) grantIn(grants, grantId).consumed += credits;
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
     closed = event.type === 'PeriodClosed';
     chain = event.metadata.chain ?? null;
@@ -122,10 +122,6 @@ const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent):
       return;
     default:
   }
-};
-
-const addCaptured = (grants: Map<string, MutableGrant>, used: readonly UsedCredits[]): void => {
-  for (const { grantId, credits } of used) grantIn(grants, grantId).consumed += credits;
 };
 
 const closingOf = ({ opening, granted, reserved, released, expired, removed }: MutableGrant): number =>

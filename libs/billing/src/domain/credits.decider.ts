@@ -169,18 +169,10 @@ export const credits: Decider<CreditsCommand, CreditsEvent, Credits, CreditsReje
   evolve,
 };
 
-const reserve = (command: Of<'ReserveCredits'>, { events, state }: DueEvents): CreditsDecision => {
-  const { reservationId, readingId, amount } = command;
-  if (holdOf(state, reservationId)) return ignore('AlreadyReserved');
-  if (isSettled(state, reservationId)) return reject('ReservationSettled', { reservationId });
-  const allocations = allocate(state.grants, amount);
-  if (!allocations) {
-    return reject('InsufficientCredits', { required: amount, available: available(state) });
-  }
-  return accept(...events, {
-    type: 'CreditsReserved',
-    data: { reservationId, readingId, amount, allocations },
-  });
+const reserve = (command: Of<'ReserveCredits'>, due: DueEvents): CreditsDecision => {
+  const { reservationId } = command;
+  if (isSettled(due.state, reservationId)) return reject('ReservationSettled', { reservationId });
+  return reserveMany({ ...command, type: 'ReserveMany', reservations: [command], all: true }, due);
 };
 
 /**

@@ -52,7 +52,11 @@ export class InvariantWatch {
 
   private checkEvent(event: CreditsEvent, recorded: RecordedAs | undefined, report: Report): void {
     if (sum(postings(event), ({ amount }) => amount) !== 0) report('postings do not sum to zero');
-    if ('allocations' in event.data) checkAllocations(event.data, report);
+    if ('allocations' in event.data) {
+      const allocations: readonly { readonly amount: number }[] = event.data.allocations;
+      if (sum(allocations, ({ amount }) => amount) !== event.data.amount)
+        report('allocations do not sum to the amount');
+    }
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
       checkSettlement(event, this.book, report);
     }
@@ -145,18 +149,6 @@ const checkSettlement = (
   const hold = holdOf(before, data.reservationId);
   if (!hold) report('a reservation settles without a hold');
   else if (hold.amount !== data.amount) report('the settled amount is not the held amount');
-};
-
-const checkAllocations = (
-  data: {
-    readonly amount: number;
-    readonly allocations: readonly { readonly amount: number }[];
-  },
-  report: Report,
-): void => {
-  if (sum(data.allocations, ({ amount }) => amount) !== data.amount) {
-    report('allocations do not sum to the amount');
-  }
 };
 
 const checkState = ({ opening, totals, grants }: Credits, holds: number, report: Report): void => {

@@ -1,4 +1,3 @@
-import { assertNever } from '#event-sourcing/core/decider.js';
 import { isOpaque, type OpaqueEvent } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import type { FailureCode, ReadingEvent } from '../contracts/events.js';
@@ -32,43 +31,35 @@ export interface HistoryEvent {
   };
 }
 
+/** What each event shows: its type, and the facts of its data. An abandoned reservation is no entry. */
+const SHOWN: Readonly<
+  Record<ReadingEvent['type'], readonly [HistoryEvent['type'], ...(keyof HistoryEvent['data'])[]] | null>
+> = {
+  ReadingRequested: ['requested', 'cost'],
+  ReadingStarted: ['started', 'attempt'],
+  ReadingAttemptFailed: ['attempt_failed', 'attempt', 'code', 'retryAt'],
+  ReadingDelayed: ['delayed'],
+  ReadingCompleted: ['completed', 'attempt'],
+  ReadingFailed: ['failed', 'code', 'attempts'],
+  ReadingErased: ['erased'],
+  ReadingAbandoned: null,
+};
+
 /**
- * The history's entry for a recorded event: `unreadable`, without its facts, for one that cannot be read. `null` for an abandoned reservation: the same Idempotency-Key, sent again
- * after a 503, got another reservation.
+ * The history's entry for a recorded event: `unreadable`, without its facts, for one that cannot be read. `null` for an
+ * abandoned reservation: the same Idempotency-Key, sent again after a 503, got another reservation.
  * @param revision number of earlier entries in the reading's history
  */
 export const historyEvent = (
   event: Recorded<ReadingEvent> | OpaqueEvent,
   revision: number,
 ): HistoryEvent | null => {
-  if (isOpaque(event)) return { revision, occurredAt: timeOf(event), type: 'unreadable', data: {} };
-  const entry = entryOf(event);
-  return entry && { revision, occurredAt: event.metadata.occurredAt, ...entry };
-};
-
-const timeOf = ({ stored }: OpaqueEvent): string => new Date(stored.metadata.occurredAt).toISOString();
-
-const entryOf = (event: ReadingEvent): Pick<HistoryEvent, 'type' | 'data'> | null => {
-  switch (event.type) {
-    case 'ReadingRequested':
-      return { type: 'requested', data: { cost: event.data.cost } };
-    case 'ReadingStarted':
-      return { type: 'started', data: { attempt: event.data.attempt } };
-    case 'ReadingAttemptFailed': {
-      const { attempt, code, retryAt } = event.data;
-      return { type: 'attempt_failed', data: { attempt, code, retryAt } };
-    }
-    case 'ReadingDelayed':
-      return { type: 'delayed', data: {} };
-    case 'ReadingCompleted':
-      return { type: 'completed', data: { attempt: event.data.attempt } };
-    case 'ReadingFailed':
-      return { type: 'failed', data: { code: event.data.code, attempts: event.data.attempts } };
-    case 'ReadingErased':
-      return { type: 'erased', data: {} };
-    case 'ReadingAbandoned':
-      return null;
-    default:
-      return assertNever(event);
+  if (isOpaque(event)) {
+    const occurredAt = new Date(event.stored.metadata.occurredAt).toISOString();
+    return { revision, occurredAt, type: 'unreadable', data: {} };
   }
+  const [type, ...names] = SHOWN[event.type] ?? [];
+  const facts = event.data as HistoryEvent['data'];
+  const data = Object.fromEntries(names.map((name) => [name, facts[name]]));
+  return type ? { revision, occurredAt: event.metadata.occurredAt, type, data } : null;
 };
