@@ -74,8 +74,8 @@ describe('a month of all books', () => {
     }));
     await book.do(at, { type: 'OpenBook', workspaceId });
     await book.do(at, { type: 'PurchasePack', pack: 'flex', orderRef: `INV-${n}` });
-    await book.do(at, { type: 'ReserveCredits', reservationId: id, readingId, amount: 20 });
-    await book.do(at, { type: 'CaptureCredits', reservationId: id, causeEventId: endId });
+    await book.reserve(at, id, readingId);
+    await book.settle(at, 'CaptureCredits', id, endId);
     await store.append(`reading-${readingId}`, 'no_stream', reading);
     await write(workspaceId, book.events);
   };

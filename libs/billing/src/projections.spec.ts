@@ -77,11 +77,9 @@ describe('when a book is due', () => {
       const book = await openedBook();
       const gift = { adjustmentId: 'a1', amount: 20, reason: 'sorry', approvedBy: 'ada' };
       await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
-      const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: 20 };
-      await book.do('2026-04-12T12:00:00Z', { type: 'ReserveCredits', ...hold });
+      await book.reserve('2026-04-12T12:00:00Z', 'r1');
       expect(dueAt(book)).toBe('2026-05-01T00:00:00.000Z');
-      const causeEventId = 'end-r1';
-      await book.do('2026-04-12T12:00:01Z', { type: 'ReleaseCredits', reservationId: 'r1', causeEventId });
+      await book.settle('2026-04-12T12:00:01Z', 'ReleaseCredits', 'r1');
       expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
     });
 

@@ -40,6 +40,21 @@ export class TestBook {
       throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
   }
 
+  /** Holds the credits of a reading. */
+  reserve(at: string, reservationId: string, readingId = `reading-${reservationId}`): Promise<void> {
+    return this.do(at, { type: 'ReserveCredits', reservationId, readingId, amount: 20 });
+  }
+
+  /** Settles a hold, since its reading has ended. */
+  settle(
+    at: string,
+    type: 'CaptureCredits' | 'ReleaseCredits',
+    reservationId: string,
+    causeEventId = `end-${reservationId}`,
+  ): Promise<void> {
+    return this.do(at, { type, reservationId, causeEventId });
+  }
+
   /** Books an entry of a correction that two operators signed. @returns the id of its event */
   async correct(at: string, entry: Pick<EntryToBook, 'amount'> & Partial<EntryToBook>): Promise<string> {
     this.now = Date.parse(at);
@@ -131,23 +146,13 @@ export const openedBook = async (): Promise<TestBook> => {
  */
 export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
   const book = new TestBook(workspaceId);
-  const reserve = (at: string, id: string): Promise<void> =>
-    book.do(at, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
   await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId });
   await book.do('2026-04-10T12:00:01Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: '+INV-1' });
-  await reserve('2026-04-12T09:00:00Z', 'r1');
-  await reserve('2026-04-12T09:00:00Z', 'r2');
-  await book.do('2026-04-12T09:00:01Z', {
-    type: 'CaptureCredits',
-    reservationId: 'r1',
-    causeEventId: 'end-r1',
-  });
-  await book.do('2026-04-12T09:00:02Z', {
-    type: 'ReleaseCredits',
-    reservationId: 'r2',
-    causeEventId: 'end-r2',
-  });
+  await book.reserve('2026-04-12T09:00:00Z', 'r1');
+  await book.reserve('2026-04-12T09:00:00Z', 'r2');
+  await book.settle('2026-04-12T09:00:01Z', 'CaptureCredits', 'r1');
+  await book.settle('2026-04-12T09:00:02Z', 'ReleaseCredits', 'r2');
   const formula = '=HYPERLINK("http://evil","a, b")\nsecond line';
   const [up, down] = [
     { adjustmentId: 'a1', amount: 7, reason: formula },
@@ -155,13 +160,9 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
   ];
   await book.do('2026-04-13T09:00:00Z', adjustment({ ...up, reference: '@INC-42' }));
   await book.do('2026-04-14T09:00:00Z', adjustment({ ...down, reference: 'INC-42' }));
-  await reserve('2026-05-09T09:00:00Z', 'r3');
-  await book.do('2026-05-11T09:00:00Z', {
-    type: 'ReleaseCredits',
-    reservationId: 'r3',
-    causeEventId: 'end-r3',
-  });
-  await reserve('2026-06-02T09:00:00Z', 'r4');
+  await book.reserve('2026-05-09T09:00:00Z', 'r3');
+  await book.settle('2026-05-11T09:00:00Z', 'ReleaseCredits', 'r3');
+  await book.reserve('2026-06-02T09:00:00Z', 'r4');
   return book;
 };
 
@@ -169,12 +170,7 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
 export const idleBook = async (): Promise<TestBook> => {
   const book = await openedBook();
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
-  await book.do('2026-04-12T09:00:00Z', {
-    type: 'ReserveCredits',
-    reservationId: 'r1',
-    readingId: 'reading-r1',
-    amount: 20,
-  });
+  await book.reserve('2026-04-12T09:00:00Z', 'r1');
   await book.do('2026-08-01T09:00:00Z', { type: 'RecordDue' });
   return book;
 };
@@ -245,11 +241,7 @@ export const bookWithSetAside = async (): Promise<TestBook> => {
   const book = await eventfulBook();
   setAside(await appendUnknown(book, true, 'newer'));
   setAside(await appendUnknown(book, false, 'foreign'));
-  await book.do('2026-06-03T09:00:01Z', {
-    type: 'CaptureCredits',
-    reservationId: 'r4',
-    causeEventId: 'end-r4',
-  });
+  await book.settle('2026-06-03T09:00:01Z', 'CaptureCredits', 'r4');
   return book;
 };
 

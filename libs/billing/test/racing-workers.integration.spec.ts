@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { beforeEach, expect, it } from '@jest/globals';
 import { DroppingEventStore } from '#event-sourcing/testing/dropping-event-store.js';
 import { HoldFence, IdleBooks } from '#billing/application/upkeep.js';
 import { PurchasePack, SubscribeToPlan } from '#billing/contracts/index.js';
-import { freshDatabase } from '../../../test/support/fresh-database.js';
+import { testPool } from '../../../test/support/test-pool.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 /*
@@ -13,19 +12,7 @@ import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
 
-let postgres: Awaited<ReturnType<typeof freshDatabase>>;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 8 });
-  // Stopping the server ends connections that the pool is about to end itself.
-  pool.on('error', () => undefined);
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
-
+const pool = testPool();
 let store: DroppingEventStore;
 let workers: readonly Awaited<ReturnType<typeof startWorker>>[];
 beforeEach(async () => {

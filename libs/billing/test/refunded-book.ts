@@ -7,10 +7,8 @@ import { openedBook, type TestBook } from './book.js';
 export const refundedBook = async (): Promise<TestBook> => {
   const book = await openedBook();
   const use = async (day: string, id: string): Promise<void> => {
-    const reservation = { reservationId: id, readingId: `reading-${id}`, amount: 20 };
-    await book.do(`${day}T09:00:00Z`, { type: 'ReserveCredits', ...reservation });
-    const capture = { reservationId: id, causeEventId: `end-${id}` };
-    await book.do(`${day}T09:00:01Z`, { type: 'CaptureCredits', ...capture });
+    await book.reserve(`${day}T09:00:00Z`, id);
+    await book.settle(`${day}T09:00:01Z`, 'CaptureCredits', id);
   };
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
   const bought = book.events.at(-1)!.id;

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { HoldFence, IdleBooks } from '#billing/application/upkeep.js';
 import { RECONCILE_EVERY_MS, ScheduledReconciliation } from '#billing/application/audits.js';
 import {
@@ -19,24 +18,12 @@ import {
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { GetOpenHolds } from '#readings/contracts/index.js';
-import { freshDatabase } from '../../../test/support/fresh-database.js';
+import { testPool } from '../../../test/support/test-pool.js';
 import { BY, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
 
-let postgres: Awaited<ReturnType<typeof freshDatabase>>;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
-  // Stopping the server ends connections that the pool is about to end itself.
-  pool.on('error', () => undefined);
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
-});
-
+const pool = testPool();
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeEach(async () => {
   await pool.query('truncate billing.balance, billing.hold, billing.reconciliation');
@@ -151,7 +138,7 @@ describe('a document that was given up', () => {
 describe('the fence around old holds', () => {
   const sweep = () => worker.app.get(HoldFence).sweep(never);
 
-  it('asks about a hold once it is old, and not before', async () => {
+  it('asks once about a hold that is old, and not before', async () => {
     await worker.reserve('r1');
     await worker.catchUp();
     worker.clock.time = START + FENCE_MS;
@@ -160,16 +147,9 @@ describe('the fence around old holds', () => {
     worker.clock.time += 1;
     await sweep();
     expect(worker.asked).toEqual(['r1']);
-  });
-
-  it('asks no more about a hold that a reading claims', async () => {
-    await worker.reserve('r1');
-    await worker.catchUp();
-    worker.clock.time = START + FENCE_MS + 1;
-    await sweep();
+    // A reading claims it.
     await sweep();
     expect(worker.asked).toEqual(['r1']);
-    expect(await rows('hold')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
   });
 
   it('releases the credits of an abandoned hold, and only once', async () => {
@@ -203,47 +183,15 @@ describe('the fence around old holds', () => {
   });
 });
 
-describe('an idle book', () => {
-  it('is nudged when something is due, and then left in peace', async () => {
-    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
-    await worker.catchUp();
-    const nudge = async () => {
-      const before = worker.store.log.length;
-      await worker.app.get(IdleBooks).nudge(never);
-      await worker.catchUp();
-      return worker.store.log.slice(before).map(({ type }) => type);
-    };
-    expect(await nudge()).toEqual([]);
-    worker.clock.time = Date.parse('2026-05-01T00:00:00.000Z');
-    expect(await nudge()).toEqual(['PeriodClosed']);
-    worker.clock.time = Date.parse('2026-05-10T00:00:00.000Z');
-    expect(await nudge()).toEqual(['GrantExpired', 'PlanGranted']);
-    const due = await pool.query(
-      "select to_char(due_at at time zone 'UTC', 'YYYY-MM-DD') as day from billing.balance",
-    );
-    expect(due.rows).toEqual([{ day: '2026-06-01' }]);
-    expect(await nudge()).toEqual([]);
-  });
-});
-
 describe('the scheduled reconciliation', () => {
   const round = (signal = never) => worker.app.get(ScheduledReconciliation).round(signal);
   const last = async () => (await pool.query('select * from billing.reconciliation')).rows;
 
-  it('exports its figures, and alerts only on a difference', async () => {
-    await worker.reserve('r1');
-    await worker.publish('reading-reading-of-r1', 'ReadingCompleted', completed('r1'));
-    await worker.catchUp();
-    await round();
-    expect(await last()).toMatchObject([{ books: '1', captures: '1', differences: '0', pending: '0' }]);
-    expect(worker.alerts).toEqual([]);
-  });
-
-  it('alerts with the workspace and the kind of each difference', async () => {
+  it('exports its figures, and alerts with the workspace and the kind of each difference', async () => {
     await worker.catchUp();
     await pool.query('update billing.balance set available = available - 20, consumed = consumed + 20');
     await round();
-    expect(await last()).toMatchObject([{ differences: '1' }]);
+    expect(await last()).toMatchObject([{ books: '1', captures: '0', differences: '1', pending: '0' }]);
     expect(worker.alerts).toMatchObject([
       { alert: 'ledger_difference', kind: 'balance_differs', workspaceId: WS },
     ]);

@@ -1,29 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { requireDate } from './calendar.js';
 import { foldToWords } from './words.js';
-import { periodAges, personalMonth, personalYear, pinnacleAges, pinnacles, transitsAt } from './cycles.js';
-
-describe('the thresholds of life', () => {
-  it.each([
-    [1, [27, 54], [35, 44, 53]],
-    [2, [35, 62], [34, 43, 52]],
-    [4, [33, 60], [32, 41, 50]],
-    [9, [28, 55], [27, 36, 45]],
-  ])(
-    'with a Life Path of root %i are %j for periods and %j for pinnacles',
-    (root, ofPeriods, ofPinnacles) => {
-      expect(periodAges(root)).toEqual(ofPeriods);
-      expect(pinnacleAges(root)).toEqual(ofPinnacles);
-    },
-  );
-
-  it('count ages from birthday to birthday, excluding the end', () => {
-    const at = (age: number) => pinnacles(requireDate('1990-06-15'), 4, age).map(({ current }) => current);
-    expect(at(31)).toEqual([true, false, false, false]);
-    expect(at(32)).toEqual([false, true, false, false]);
-    expect(at(110)).toEqual([false, false, false, true]);
-  });
-});
+import { personalMonth, personalYear, transitsAt } from './cycles.js';
 
 describe('the personal year and month', () => {
   it('never keep a master', () => {

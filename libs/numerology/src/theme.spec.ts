@@ -20,33 +20,6 @@ describe('a theme', () => {
     expect(current('2030-03-01')).toBe(2);
   });
 
-  it('supports a name without a vowel', () => {
-    const { numbers, bridges, letters, synthesis } = theme('1990-06-15', '2026-09-29', 'Ng', 'Ng');
-    expect(numbers.soulUrge).toEqual({
-      value: null,
-      root: null,
-      master: false,
-      karmicDebt: null,
-      chain: [],
-      display: '–',
-      parts: [],
-    });
-    expect(numbers.personality.value).toBe(numbers.expression.value);
-    expect(bridges.soulUrgePersonality).toBeNull();
-    expect(letters).toEqual({ cornerstone: 'N', capstone: 'G', firstVowel: null });
-    expect(synthesis.threads).toContain('rare:five-lessons');
-  });
-
-  it('shows a suffix but does not count it', () => {
-    const junior = theme('1990-06-15', '2026-09-29', 'Camille', 'Laurent Jr.');
-    const plain = theme('1990-06-15', '2026-09-29', 'Camille', 'Laurent');
-    expect(junior.subject.displayName).toBe('Camille Laurent Jr.');
-    expect(junior.normalization.ignored).toEqual([
-      { source: 'Jr.', letters: 'JR', group: 'last', reason: 'suffix' },
-    ]);
-    expect(junior.numbers).toEqual(plain.numbers);
-  });
-
   it('throws on a name without letters, and on a day that does not exist', () => {
     expect(() => theme('1990-06-15', '2026-09-29', '-', '-')).toThrow(RangeError);
     expect(() => theme('1990-02-30', '2026-09-29')).toThrow(RangeError);

@@ -11,10 +11,6 @@ import { erasureProcess, PUBLISH_DOCUMENT, publicationProcess } from './processe
 const reading = (event: ReadingEvent) => recorded('reading-7f9c', event);
 const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
 const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
-const failed = publication({
-  type: 'PublicationFailed',
-  data: { workspaceId: 'ws_1', version: 1, code: 'result_unreadable' },
-});
 
 describe('the publication process', () => {
   /** The job of this reading, with this priority. */
@@ -49,11 +45,6 @@ describe('the publication process', () => {
     given(publicationProcess, requested(1)).thenSends();
     given(publicationProcess, requested(2)).thenSends(publishes(10));
   });
-
-  it('publishes nothing of a reading that failed', () => {
-    const data = { ...ids, code: 'timed_out', attempts: 5 } as const;
-    given(publicationProcess, reading({ type: 'ReadingFailed', data })).thenSends();
-  });
 });
 
 describe('the erasure process', () => {
@@ -61,9 +52,5 @@ describe('the erasure process', () => {
     const withdrawn = publication({ type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } });
     const by = requestedBy('system:spec', 'correlation');
     given(erasureProcess, withdrawn).thenSends(command(new EraseReading('7f9c', 'ws_1', by)));
-  });
-
-  it('erases nothing when a publication failed', () => {
-    given(erasureProcess, failed).thenSends();
   });
 });

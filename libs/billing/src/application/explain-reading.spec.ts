@@ -12,11 +12,9 @@ beforeEach(async () => {
   book = new TestBook();
   await book.do(AT, { type: 'OpenBook', workspaceId: WS });
   await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-  await book.do(AT, { type: 'ReserveCredits', reservationId: 'r1', readingId: 'reading-r1', amount: 20 });
+  await book.reserve(AT, 'r1');
 });
 
-const settle = (type: 'CaptureCredits' | 'ReleaseCredits', causeEventId = 'end-r1') =>
-  book.do(AT, { type, reservationId: 'r1', causeEventId });
 const explain = (workspaceId: string | null = null) =>
   new ExplainReadingHandler(book.store).execute(new ExplainReading('reading-r1', workspaceId));
 const [RESERVATION, SETTLEMENT] = [2, 3];
@@ -28,7 +26,7 @@ describe('explaining a reading', () => {
   ] as const)('that %s shows both movements, with causes both ways', async (...of) => {
     const [outcome, end, command, settlement, to] = of;
     await writeReading(book.store, 'r1', end);
-    await settle(command);
+    await book.settle(AT, command, 'r1');
     const ids = book.events.map(({ id }) => id);
     expect(await explain()).toMatchObject({
       workspaceId: WS,
@@ -64,7 +62,7 @@ describe('explaining a reading', () => {
     expect((await explain())!.findings).toEqual([
       'ReadingCompleted end-r1 is not settled yet by CreditsCaptured',
     ]);
-    await settle('ReleaseCredits', 'something else');
+    await book.settle(AT, 'ReleaseCredits', 'r1', 'something else');
     const id = book.events[SETTLEMENT]!.id;
     expect((await explain())!.findings).toEqual([
       `CreditsReleased ${id} names no event of the reading`,
@@ -82,12 +80,10 @@ describe('explaining a reading', () => {
 describe('explaining a reading that was requested again after its first reservation was abandoned', () => {
   const abandoned = eventsOfReading('r1', 'ReadingAbandoned');
   const [requested, completed] = eventsOfReading('r2', 'ReadingCompleted');
-  const move = (type: 'CaptureCredits' | 'ReleaseCredits', reservationId: string, causeEventId: string) =>
-    book.do(AT, { type, reservationId, causeEventId });
   const write = async (events: readonly (typeof abandoned)[number][]) => {
     await book.store.append(streamName('reading', 'reading-r1'), 'no_stream', events);
-    await move('ReleaseCredits', 'r1', 'end-r1');
-    await book.do(AT, { type: 'ReserveCredits', reservationId: 'r2', readingId: 'reading-r1', amount: 20 });
+    await book.settle(AT, 'ReleaseCredits', 'r1');
+    await book.reserve(AT, 'r2', 'reading-r1');
   };
   const findings = async () => (await explain())!.findings;
   const RETRIED = [...abandoned, requested!, completed!];
@@ -97,13 +93,13 @@ describe('explaining a reading that was requested again after its first reservat
     ['after', [requested!, completed!, ...abandoned]],
   ])('is completed and right with one capture, abandoned %s its end', async (_, events) => {
     await write(events);
-    await move('CaptureCredits', 'r2', 'end-r2');
+    await book.settle(AT, 'CaptureCredits', 'r2');
     expect(await explain()).toMatchObject({ outcome: 'completed', findings: [] });
   });
 
   it('is a finding when its credits were released, or captured twice', async () => {
     await write(RETRIED);
-    await move('ReleaseCredits', 'r2', 'end-r2');
+    await book.settle(AT, 'ReleaseCredits', 'r2');
     const released = book.events.at(-1)!;
     const other = `ReadingCompleted end-r2 was settled by CreditsReleased ${released.id}`;
     expect(await findings()).toEqual([other]);

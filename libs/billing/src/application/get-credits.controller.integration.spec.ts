@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryBus } from '@nestjs/cqrs';
-import type pg from 'pg';
-import { openPool } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { FindExpiringGrants, FindLowBalances } from '../contracts/messages.js';
 import { GetCreditsController } from './get-credits.controller.js';
 import { FindExpiringGrantsHandler, FindLowBalancesHandler } from './get-credits.js';
@@ -18,19 +15,8 @@ it('The credits of a workspace without a book are a refusal that says when to co
 });
 
 describe('scarce credits', () => {
-  let postgres: StartedPostgres;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    postgres = await freshDatabase();
-    pool = openPool(postgres.databaseUrl, { size: 2, applicationName: 'scarce', onError: () => undefined });
-  });
-  afterAll(async () => {
-    await pool.end();
-    await postgres.stop();
-  });
-  beforeEach(async () => {
-    await pool.query('truncate billing.balance');
-  });
+  const pool = testPool();
+  beforeEach(() => pool.query('truncate billing.balance'));
 
   const book = (
     workspaceId: string,

@@ -158,11 +158,9 @@ describe('The file of the auditor', () => {
 
   it.each([
     [{ reason: 'another' }, 'the signature of ada does not fit this entry'],
-    [{ expiresAt: '2026-05-01T00:00:00.000Z' }, 'the signature of ada does not fit this entry'],
     [{ actor: 'system:clock' }, 'no two operators signed this entry'],
     [{ approvedBy: 'eve' }, 'eve, who is to have signed this entry, is no operator'],
     [{ approvedBy: 'ada' }, 'ada proposed and approved this entry alone'],
-    [{ signed: undefined }, 'no two operators signed this entry'],
   ])(
     'finds an entry that was changed in %p, as the service does, with a chain that fits',
     async (change, message) => {
@@ -242,20 +240,12 @@ describe('The file of the auditor', () => {
   });
 });
 
-describe('A key that was retired', () => {
-  it.each(['ada', 'grace'])(
-    'signs nothing later: the entry is a finding, though %s has a new key',
-    async (name) => {
-      await office.correct('c1', { amount: 20 });
-      const setting = OPERATORS_SETTING.replace(
-        new RegExp(`${name}:[^,]+`),
-        `$&:retired=2026-04-10T11:59:59.999Z,${name}:${eve.publicKey}`,
-      );
-      const { messages, own } = await found(events(), setting);
-      const message = `the key with which ${name} is to have signed this entry was retired before`;
-      expect([messages, own]).toEqual([[message], [message]]);
-    },
-  );
+it('A key that was retired signs nothing later: the entry is a finding, though its operator has a new key', async () => {
+  await office.correct('c1', { amount: 20 });
+  const retired = `$&:retired=2026-04-10T11:59:59.999Z,grace:${eve.publicKey}`;
+  const { messages, own } = await found(events(), OPERATORS_SETTING.replace(/grace:[^,]+/, retired));
+  const message = 'the key with which grace is to have signed this entry was retired before';
+  expect([messages, own]).toEqual([[message], [message]]);
 });
 
 describe('the credits of a document that was given up', () => {
@@ -335,16 +325,14 @@ describe('an entry that says so, but', () => {
     expect(await audit()).toEqual([OTHER_CAPTURE]);
   });
 
-  it.each([
-    { amount: 19, allocations: [] },
-    { reason: 'a gift' },
-    { correctionId: 'c1' },
-    { expiresAt: '2027-04-10T12:00:00.000Z' },
-  ])('differs in %p, is found', async (difference) => {
-    const captureId = await paid('r1');
-    await forgeRefund(['r1', await fail('r1'), captureId], difference);
-    expect(await audit()).toEqual([OTHER_ENTRY]);
-  });
+  it.each([{ amount: 19, allocations: [] }, { reason: 'a gift' }])(
+    'differs in %p, is found',
+    async (difference) => {
+      const captureId = await paid('r1');
+      await forgeRefund(['r1', await fail('r1'), captureId], difference);
+      expect(await audit()).toEqual([OTHER_ENTRY]);
+    },
+  );
 
   it.each([
     ['more than the reading took', [{ amount: 1_000_000 }]],
@@ -367,12 +355,5 @@ describe('an entry that says so, but', () => {
     }
     const { messages } = await found();
     expect(messages).toEqual(['the entry does not give back what is left of its reading']);
-  });
-
-  it('comes after operators gave the credits back, is found', async () => {
-    const captureId = await paid('r1');
-    await office.correct('c1', { amount: 20, reversesEventId: captureId });
-    await forgeRefund(['r1', await fail('r1'), captureId]);
-    expect(await audit()).toEqual([OTHER_ENTRY]);
   });
 });

@@ -80,12 +80,7 @@ describe('the close of a month', () => {
     await book.do('2026-04-10T12:00:01Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
     for (let n = 0; n < 90; n += 1) {
       const at = new Date(Date.UTC(2026, 3, 11 + n)).toISOString();
-      await book.do(at, {
-        type: 'ReserveCredits',
-        reservationId: `r${n}`,
-        readingId: `reading-${n}`,
-        amount: 20,
-      });
+      await book.reserve(at, `r${n}`);
     }
     events = book.events;
   });

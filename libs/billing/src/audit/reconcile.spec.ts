@@ -11,13 +11,10 @@ beforeEach(async () => {
   book = new TestBook();
   await book.do(AT, { type: 'OpenBook', workspaceId: WS });
   await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-  for (const id of ['r1', 'r2']) {
-    await book.do(AT, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
-  }
+  for (const id of ['r1', 'r2']) await book.reserve(AT, id);
 });
 
-const capture = (id: string, causeEventId = `end-${id}`) =>
-  book.do(AT, { type: 'CaptureCredits', reservationId: id, causeEventId });
+const capture = (id: string, cause?: string) => book.settle(AT, 'CaptureCredits', id, cause);
 const idOfCapture = (index: number) =>
   book.events.filter(({ type }) => type === 'CreditsCaptured')[index]!.id;
 
@@ -32,7 +29,8 @@ const reconcile = (
   return reconciler.report(settledBefore);
 };
 
-const AHEAD = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
+/** After the first reservation. */
+const AT_FIRST = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
 
 describe('rows of the view that are newer than the reading', () => {
   /** The book was read up to its third entry; then the row was read again, and the rest of the book. */
@@ -45,8 +43,8 @@ describe('rows of the view that are newer than the reading', () => {
   };
 
   it('count when they have reached what was read', () => {
-    expect(refreshed({ revision: 2n, balance: AHEAD })).toMatchObject([{ kind: 'balance_behind' }]);
-    const held = { ...AHEAD, available: 10, held: 40 };
+    expect(refreshed({ revision: 2n, balance: AT_FIRST })).toMatchObject([{ kind: 'balance_behind' }]);
+    const held = { ...AT_FIRST, available: 10, held: 40 };
     expect(refreshed({ revision: 3n, balance: held })).toEqual([]);
     expect(refreshed({ revision: 3n, balance: { ...held, held: 41 } })).toMatchObject([
       { kind: 'balance_differs', message: expect.stringContaining('held 41, not 40') },
@@ -54,7 +52,7 @@ describe('rows of the view that are newer than the reading', () => {
   });
 
   it('do not when they are still behind: the earlier row was compared', () => {
-    const found = refreshed({ revision: 0n, balance: AHEAD });
+    const found = refreshed({ revision: 0n, balance: AT_FIRST });
     expect(found.map(({ kind }) => kind)).toEqual(['balance_differs', 'balance_behind']);
     expect(found[1]!.message).toMatch(/at revision 1, the book is at 3/);
   });
@@ -107,29 +105,24 @@ describe('reconciling', () => {
   });
 
   it('compares the view at the revision it has reached', () => {
-    const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
     // Events after that revision are younger than the grace.
     const young = Date.parse(AT);
-    expect(reconcile({ revision: 2n, balance: before }, young).differences).toEqual([]);
-    expect(reconcile({ revision: 2n, balance: { ...before, held: 21 } }, young).differences).toMatchObject(
+    expect(reconcile({ revision: 2n, balance: AT_FIRST }, young).differences).toEqual([]);
+    expect(reconcile({ revision: 2n, balance: { ...AT_FIRST, held: 21 } }, young).differences).toMatchObject(
       [{ kind: 'balance_differs', creditsEventId: book.events[2]!.id, message: /held 21, not 20/ }].map(
         (one) => ({ ...one, message: expect.stringMatching(one.message) }),
       ),
     );
-    expect(reconcile({ revision: 9n, balance: before }).differences).toMatchObject([
+    expect(reconcile({ revision: 9n, balance: AT_FIRST }).differences).toMatchObject([
       { kind: 'balance_differs' },
     ]);
     expect(reconcile(null).differences).toMatchObject([{ kind: 'balance_missing' }]);
   });
 
   it('finds a view that has stopped, by the oldest event that it has not applied', async () => {
-    const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
-    const row = { revision: 2n, balance: before };
-    await book.do('2026-04-12T10:00:00.000Z', {
-      type: 'PurchasePack',
-      pack: 'flex',
-      orderRef: 'much later',
-    });
+    const row = { revision: 2n, balance: AT_FIRST };
+    const later = '2026-04-12T10:00:00.000Z';
+    await book.do(later, { type: 'PurchasePack', pack: 'flex', orderRef: 'much later' });
     const behind = [
       {
         kind: 'balance_behind',
@@ -184,10 +177,7 @@ describe('reconciling', () => {
 
   it('waits for the capture of a reading that was completed a moment ago', async () => {
     await writeReading(book.store, 'r1', 'ReadingCompleted');
-    const row = {
-      revision: 3n,
-      balance: { available: 10, held: 40, consumed: 0, expired: 0, granted: 50, adjusted: 0 },
-    };
+    const row = { revision: 3n, balance: { ...AT_FIRST, available: 10, held: 40 } };
     expect(reconcile(row, Date.parse(AT))).toMatchObject({
       differences: [],
       pending: [{ kind: 'not_captured', readingEventId: 'end-r1' }],

@@ -57,8 +57,6 @@ describe('verifying a book', () => {
   it.each<[string, string, Record<string, unknown>, RegExp]>([
     ['more is captured than was held', 'CreditsCaptured', { amount: 40 }, /held amount|than was held/],
     ['a closed month carries other credits', 'PeriodClosed', { openGrants: [] }, /openGrants/],
-    ['a closed month has forgotten a pack', 'PeriodClosed', { orderRefs: [] }, /orderRefs/],
-    ['a closed month counts other entries', 'PeriodClosed', { eventCount: 7 }, /eventCount/],
     ['an amount is no number', 'PackPurchased', { credits: '50' }, /credits: invalid_type|not one that/],
     ['the book is another workspace’s', 'BookOpened', { workspaceId: 'ws_2' }, /another workspace/],
   ])(
@@ -74,16 +72,6 @@ describe('verifying a book', () => {
       expect(alone.findings[0]!.message).toMatch(message);
     },
   );
-
-  it('finds an entry dated in a month that was closed', () => {
-    const closed = book.events.findIndex(({ type }) => type === 'PeriodClosed');
-    const event = book.events[closed + 1]!;
-    const dated = { ...event, metadata: { ...event.metadata, occurredAt: '2026-04-30T23:59:59.999Z' } };
-    expect(verify(rechained(book.events.with(closed + 1, dated)))).toMatchObject({
-      firstBadRevision: BigInt(closed + 1),
-      findings: [{ check: 'date' }],
-    });
-  });
 
   it('finds a second capture for one cause', () => {
     const of = (type: string, id: string) =>
@@ -272,11 +260,9 @@ describe('the parts of a close', () => {
 
     it.each<[string, (parts: readonly StoredEvent[]) => readonly StoredEvent[]]>([
       ['one amount is changed', (parts) => parts.with(0, withAmount(parts[0]!))],
-      ['a part is dropped', (parts) => parts.toSpliced(1, 1)],
       ['the last part is dropped', (parts) => parts.toSpliced(-1, 1)],
       ['all parts are dropped', () => []],
       ['two parts are swapped', (parts) => parts.with(0, parts[1]!).with(1, parts[0]!)],
-      ['a part is repeated', (parts) => parts.toSpliced(1, 0, parts[1]!)],
       ['the parts begin again', (parts) => [parts[0]!, ...parts]],
     ])('does not verify when %s under a chain that was made again', async (_, change) => {
       const changed = withParts(await divided(), change);

@@ -15,10 +15,8 @@ const exampleBook = async () => {
   const book = await openedBook();
   const captures = new Map<string, string>();
   const read = async (day: string, reading: string): Promise<string> => {
-    const hold = { reservationId: reading, readingId: reading, amount: 20 };
-    await book.do(`${day}T09:00:00Z`, { type: 'ReserveCredits', ...hold });
-    const settled = { reservationId: reading, causeEventId: `end-${reading}` };
-    await book.do(`${day}T09:00:01Z`, { type: 'CaptureCredits', ...settled });
+    await book.reserve(`${day}T09:00:00Z`, reading, reading);
+    await book.settle(`${day}T09:00:01Z`, 'CaptureCredits', reading);
     captures.set(book.events.at(-1)!.id, reading);
     return book.events.at(-1)!.id;
   };

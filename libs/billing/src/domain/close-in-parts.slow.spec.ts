@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '#event-sourcing/core/decider.js';
-import { given } from '#event-sourcing/testing/decider-spec.js';
-import { reserve } from '../../test/credits-decider.js';
 import { at, bookOpened } from '../../test/events.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { bytesOf, MOST_DUE_BYTES, MOST_PART_BYTES } from './carried.js';
@@ -58,15 +56,6 @@ describe('a book with thousands of gifts', () => {
       adjustmentIds: [],
       carried: { parts: events.length - 1 },
     });
-  });
-
-  it('records what is due before any other command', () => {
-    given(credits, history)
-      .when(reserve('r1', 20, END))
-      .thenRejects('TooMuchDue');
-    given(credits, [...history, ...events])
-      .when(reserve('r1', 20, END))
-      .thenTypes('CreditsReserved');
   });
 
   it('goes on after its first part, also by a clock that is behind', () => {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { addJob } from '#platform/jobs/job.js';
-import { openPool, transaction } from '#platform/postgres/pool.js';
-import { freshDatabase } from '../../../../test/support/fresh-database.js';
-import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { transaction } from '#platform/postgres/pool.js';
+import { testPool } from '../../../../test/support/test-pool.js';
 import { makeToken, SECRET_BYTES, LinkStore, type NewLink } from './links.js';
 import { PUBLISH_DOCUMENT, publishJobAgain, type OverduePublication } from '../processes.js';
 import { type Artifact, ArtifactStore } from './artifact.store.js';
@@ -25,25 +23,15 @@ const RENDERED = {
   pdf: Buffer.alloc(140_000, 0x80),
 };
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
-let keys: SubjectKeys;
-let artifacts: ArtifactStore;
-let links: LinkStore;
+const pool = testPool();
+// As in a process of the service, which caches opened keys for a short time.
+const keys = new SubjectKeys(pool, KEYS);
+const artifacts = new ArtifactStore(pool, keys);
+const links = new LinkStore(pool);
 
 beforeAll(async () => {
-  postgres = await freshDatabase();
-  pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'spec', onError: () => undefined });
-  // As in a process of the service, which caches opened keys for a short time.
-  keys = new SubjectKeys(pool, KEYS);
-  artifacts = new ArtifactStore(pool, keys);
-  links = new LinkStore(pool);
   await addKey('key00001');
   await addKey('key00002');
-});
-afterAll(async () => {
-  await pool.end();
-  await postgres.stop();
 });
 beforeEach(() => pool.query('truncate publishing.publication, publishing.republication'));
 
@@ -146,7 +134,7 @@ describe('the newest version', () => {
   });
 });
 
-/** As many connections are in the pool, one to hold the lock, and one to look. */
+/** Fewer than the connections of the pool, of which one holds the lock, and one looks. */
 const AT_ONCE = 6;
 
 const untilWaiting = async (count: number): Promise<void> => {

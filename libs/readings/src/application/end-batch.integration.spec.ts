@@ -103,10 +103,6 @@ describe('A batch', () => {
     await requestReading(createReadingExecutor(store), batchReadingId(digester, batchId, 0), NOW);
     await expect(look(TIMEOUT_MS)).rejects.toMatchObject({ name: 'NotDueYet' });
   });
-
-  it('is looked at in growing pauses: a second at least, an hour at most', () => {
-    expect([0, 5_000, 60_000, 86_400_000].map(pauseBeforeLook)).toEqual([1_000, 1_000, 6_000, 3_600_000]);
-  });
 });
 
 describe('The rescue', () => {

@@ -57,13 +57,6 @@ describe('requesting a reading', () => {
 });
 
 describe('an attempt', () => {
-  it('starts when the reading is queued, and not while another owns it', () => {
-    given(readingDecider, [requested])
-      .when(start(T0))
-      .then({ type: 'ReadingStarted', data: { attempt: 1, workerId: 'w2', leaseUntil: T1 } });
-    given(readingDecider, [requested, started()]).when(start(T0)).thenIgnores('NotDue');
-  });
-
   it('takes over when the lease has expired, and the first worker’s late answer changes nothing', () => {
     given(readingDecider, [requested, started()])
       .when(start(T1))
