@@ -6,7 +6,7 @@ import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-stor
 import type { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { KeyNotHeld } from '#platform/crypto/wrapping-keys.js';
 import { InMemoryKeys } from '../../test/in-memory-keys.js';
-import { BODY, requestReading } from '../../test/readings.js';
+import { BODY, requestReading, REQUEST } from '../../test/readings.js';
 import { createReadingExecutor } from '../executors.js';
 import { openResult, sealInput } from '../sealed-reading.js';
 import {
@@ -15,7 +15,19 @@ import {
   ReadingTimers,
   themeCalculator,
   type ThemeCalculator,
+  DELAY_READING,
+  GENERATE_READING,
+  TIME_OUT_READING,
+  generationProcess,
 } from './generate-reading.js';
+import { ClockUntrusted } from '#event-sourcing/core/clock.js';
+import { NotDueYet } from '#platform/jobs/not-due-yet.js';
+import { statement } from '#event-sourcing/processes/process.js';
+import { given } from '#event-sourcing/testing/process-spec.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
+import { addJob, removeJob } from '#platform/jobs/job.js';
+import { END_BATCH } from './end-batch.js';
+import type { ReadingEvent } from '../contracts/events.js';
 
 const READING = '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11';
 const job = { readingId: READING, workspaceId: 'ws_1', correlationId: 'req_1', causationId: 'event-1' };
@@ -178,4 +190,112 @@ it('A live reading cannot ask for its outcome', async () => {
   await request(readingId, true, { test_outcome: 'failed:timed_out' });
   await worker().run({ ...job, readingId, mode: 'test' as const });
   expect(types().at(-1)).toBe('ReadingCompleted');
+});
+
+describe('A timer of a reading', () => {
+  let timers: ReadingTimers;
+
+  beforeEach(async () => {
+    store = new InMemoryEventStore(() => now);
+    const executor = createReadingExecutor(store);
+    timers = new ReadingTimers(executor, { now: () => now }, store, config);
+    // The API that accepted it was two seconds behind.
+    await requestReading(executor, READING, now - 2_000);
+  });
+
+  const remaining = async (timer: Promise<void>): Promise<unknown> => timer.catch((error: unknown) => error);
+
+  it('that PostgreSQL fired too early, 0.4 s after the request, waits for the rest of its time', async () => {
+    now += 400;
+    expect(await remaining(timers.timeOut(job))).toEqual(new NotDueYet(86_400_000 - 400));
+    expect(await remaining(timers.delay(job))).toEqual(new NotDueYet(300_000 - 400));
+    expect(types()).toEqual(['ReadingRequested']);
+  });
+
+  it('counts from the store’s record time, not from the clock of the API that accepted the reading', async () => {
+    now += 300_000 - 1;
+    expect(await remaining(timers.delay(job))).toEqual(new NotDueYet(1));
+    now += 1;
+    await timers.delay(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingDelayed']);
+  });
+
+  it('decides nothing while the clocks differ', async () => {
+    const untrusted = new ReadingTimers(
+      createReadingExecutor(store),
+      { now: () => Promise.reject(new ClockUntrusted('they differ')) },
+      store,
+      config,
+    );
+    now += 2 * 86_400_000;
+    await expect(untrusted.timeOut(job)).rejects.toThrow(ClockUntrusted);
+    expect(types()).toEqual(['ReadingRequested']);
+  });
+});
+
+describe('The generation process', () => {
+  const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
+  const reading = (event: ReadingEvent, causationId = 'correlation') =>
+    recorded('reading-7f9c', event, {
+      metadata: { occurredAt: '2026-04-12T10:00:00.000Z', causationId },
+    });
+
+  const payload = {
+    readingId: '7f9c',
+    workspaceId: 'ws_1',
+    correlationId: 'correlation',
+    causationId: 'event-1',
+  };
+  const TURN = { workspaceId: 'ws_1', isBulk: false, length: 2 };
+  const ids = { workspaceId: 'ws_1', livemode: true, reservationId: 'r_1' };
+
+  it.each([
+    ['ordered alone', { isBulk: false, livemode: true, priority: 1 }],
+    ['of a batch', { isBulk: true, livemode: true, priority: 1 }],
+    ['for a test, after live ones that wait,', { isBulk: false, livemode: false, priority: 5 }],
+  ])('has a reading %s generated in turn, and sets its timers', (_, { isBulk, livemode, priority }) => {
+    const { readingId, workspaceId, ...cause } = payload;
+    const job = { readingId, workspaceId, ...(!livemode && { mode: 'test' as const }), ...cause };
+    const requested = { type: 'ReadingRequested', data: { ...REQUEST, livemode } } as const;
+    const [delay, timeOut] = ['2026-04-12T10:05:00.000Z', '2026-04-13T10:00:00.000Z'] as const;
+    const turn = { ...TURN, isBulk };
+    given(process, reading(requested, isBulk ? 'batch-1' : undefined)).thenSends(
+      statement(addJob(GENERATE_READING, job, { key: 'readings.generate:7f9c', priority, turn })),
+      statement(addJob(DELAY_READING, job, { key: 'readings.delay:7f9c', runAt: delay })),
+      statement(addJob(TIME_OUT_READING, job, { key: 'readings.time-out:7f9c', runAt: timeOut })),
+    );
+  });
+
+  it('retries at the time that a failed attempt names, before readings that have not begun', () => {
+    const data = { attempt: 1, code: 'generation_failed', retryAt: '2026-04-12T10:00:04.000Z' } as const;
+    given(process, reading({ type: 'ReadingAttemptFailed', data })).thenSends(
+      statement(
+        addJob(GENERATE_READING, payload, {
+          key: 'readings.generate:7f9c',
+          priority: 0,
+          runAt: data.retryAt,
+        }),
+      ),
+    );
+  });
+
+  it('removes the timers of a reading that has ended', () => {
+    const data = { ...ids, code: 'timed_out', attempts: 5 } as const;
+    given(process, reading({ type: 'ReadingFailed', data })).thenSends(
+      statement(removeJob('readings.delay:7f9c')),
+      statement(removeJob('readings.time-out:7f9c')),
+    );
+  });
+
+  it('has a batch looked at from its request on', () => {
+    const data = { workspaceId: 'ws_1', livemode: true, mode: 'all', items: 2 } as const;
+    const batch = recorded('batch-b1', {
+      type: 'BatchRequested',
+      data: { ...data, refused: [], invalid: [] },
+    });
+    const { readingId: _, ...ofBatch } = payload;
+    given(process, batch).thenSends(
+      statement(addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1' })),
+    );
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { SECRET_BYTES, hashOfToken, makeToken } from '../application/links.js';
+import { SECRET_BYTES, hashOfToken, makeToken } from './links.js';
 
 const random = Buffer.from(Array.from({ length: SECRET_BYTES }, (_, index) => index * 9));
 

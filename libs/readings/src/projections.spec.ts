@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { EventOf } from '#event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '#event-sourcing/core/event.js';
 import { recorded } from '#event-sourcing/testing/recorded.js';
-import { REQUEST } from '../../test/readings.js';
-import type { ReadingEvent } from '../contracts/events.js';
-import type { PublicationFeed } from '../contracts/ports.js';
-import { evolveReading, type ReadingRow } from '../projections.js';
+import { REQUEST } from '../test/readings.js';
+import type { ReadingEvent, BatchEvent } from './contracts/events.js';
+import type { PublicationFeed } from './contracts/ports.js';
+import { evolveReading, type ReadingRow, batchProjection } from './projections.js';
+import { given } from '#event-sourcing/testing/projection-spec.js';
 
 type Event = ReadingEvent | EventOf<PublicationFeed>;
 
@@ -94,4 +95,22 @@ describe('the row of a reading', () => {
     expect(fold(story, once)).toEqual(once);
     expect(fold(story.slice(1))).toBeNull();
   });
+});
+
+it('The row of a batch says that it is open until it has ended', () => {
+  const inBatch = (revision: bigint, event: BatchEvent) =>
+    recorded(`batch-${ID}`, event, { revision, metadata: { occurredAt: at(0), correlationId: 'req_1' } });
+  const of = { workspaceId: 'ws_1', livemode: false, items: 3 };
+  const asked = inBatch(0n, {
+    type: 'BatchRequested',
+    data: { ...of, mode: 'available', refused: [1], invalid: [1] },
+  });
+  const outcomes = { refused: 1, published: 2, failed: 0, erased: 0, notAccepted: 0 };
+  const ended = inBatch(1n, { type: 'BatchEnded', data: { ...of, ...outcomes, endedAt: at(5) } });
+  const row = {
+    ...{ batch_id: ID, workspace_id: 'ws_1', livemode: false, accepted: 2 },
+    ...{ requested_at: at(0), ended_at: null, correlation_id: 'req_1' },
+  };
+  given(batchProjection, [asked]).thenRows({ 'readings.batch': [row] });
+  given(batchProjection, [asked, ended]).thenRows({ 'readings.batch': [{ ...row, ended_at: at(5) }] });
 });
