@@ -37,7 +37,7 @@ const billingProcess = (store: EventStore, clock: { now(): number }) => {
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
     purchase: new PurchasePackHandler(books, createCorrectionExecutors(store), clock),
-    balance: new GetBalanceHandler(books, testBooks),
+    balance: new GetBalanceHandler(books, testBooks, store, { CLOCK_REFUSE_MS: 10_000 }),
     credits: new GetCreditsHandler(books, testBooks),
     ledger: new GetLedgerHandler(store),
   };

@@ -1,7 +1,11 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { Inject } from '@nestjs/common';
 import type pg from 'pg';
+import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
+import { CONFIG } from '#platform/tokens.js';
+import { bookStream } from '../contracts/events.js';
+import type { Config } from '../settings.js';
 import {
   GetCredits,
   type CreditsSummary,
@@ -17,6 +21,7 @@ import { balanceOf } from '../domain/postings.js';
 import { inBurnOrder } from '../domain/credits.state.js';
 import { TEST_CREDITS } from '../domain/test-credits.js';
 import { CreditBooks, TestBooks } from './credit-books.js';
+import { balanceAsOf } from './statements.js';
 
 @QueryHandler(GetCredits)
 export class GetCreditsHandler implements IQueryHandler<GetCredits> {
@@ -51,9 +56,15 @@ export class GetBalanceHandler implements IQueryHandler<GetBalance> {
   constructor(
     private readonly books: CreditBooks,
     private readonly testBooks: TestBooks,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
   ) {}
 
-  async execute({ workspaceId, livemode }: GetBalance): Promise<Balance | null> {
+  async execute({ workspaceId, livemode, asOf }: GetBalance): Promise<Balance | null> {
+    if (asOf) {
+      const stream = this.store.read(bookStream(workspaceId, livemode));
+      return balanceAsOf(stream, asOf, this.config.CLOCK_REFUSE_MS);
+    }
     const book = await (livemode ? this.books : this.testBooks).current(workspaceId);
     return book && balanceOf(book);
   }

@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { collect, EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
-import { CONFIG } from '#platform/tokens.js';
 import { projectPath } from '#platform/project-path.js';
 import type { TypesettingPool } from '#platform/typesetting/typesetting-pool.js';
 import { decode } from '#event-sourcing/core/event-catalogue.js';
@@ -16,7 +15,7 @@ import {
   timeOf,
 } from '../audit/book-entry.js';
 import { bookStream, creditsEvents, type Accounts } from '../contracts/events.js';
-import { GetLedger, type LedgerEntry, type Balance } from '../contracts/messages.js';
+import { GetLedger, type AsOf, type LedgerEntry, type Balance } from '../contracts/messages.js';
 import { postings, balances, balanceOf } from '../domain/postings.js';
 import { findClose, readMonth, statementOf } from '../audit/statement.js';
 import {
@@ -24,14 +23,11 @@ import {
   type MonthMovements,
   GetMonthlyStatement,
   type MonthlyStatement,
-  GetBalanceAsOf,
-  type AsOf,
   ExportLedger,
   type LedgerExport,
 } from '../contracts/audit.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../executors.js';
 import { monthAfter, monthBefore } from '../domain/calendar.js';
-import type { Config } from '../settings.js';
 import { LONGEST_TYPESET, TypesetCustomerStatement, type PrintedStatement } from '../contracts/statement.js';
 import { customerSheetOf, type CustomerSheet } from '../statement-pdf/sheets.js';
 import { evolve, noBook } from '../domain/credits.state.js';
@@ -196,19 +192,6 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
   }
 }
 
-@QueryHandler(GetBalanceAsOf)
-export class BalanceAsOfHandler implements IQueryHandler<GetBalanceAsOf> {
-  constructor(
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
-  ) {}
-
-  async execute({ workspaceId, asOf, livemode }: GetBalanceAsOf): Promise<Balance | null> {
-    const stream = this.store.read(bookStream(workspaceId, livemode));
-    return balanceAsOf(stream, asOf, this.config.CLOCK_REFUSE_MS);
-  }
-}
-
 /**
  * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
  * @param boundMs CLOCK_REFUSE_MS
@@ -244,7 +227,6 @@ export class ExportLedgerHandler implements IQueryHandler<ExportLedger> {
 }
 
 export const statementHandlers = [
-  BalanceAsOfHandler,
   ExportLedgerHandler,
   GetLedgerHandler,
   MonthlyStatementHandler,

@@ -21,7 +21,7 @@ import {
   TERMS_SOLD as SOLD_ALONE,
   verifyExport as verifyAlone,
 } from '../../../../tools/verify-ledger.mjs';
-import type { AsOf } from '../contracts/audit.js';
+import type { AsOf } from '../contracts/messages.js';
 import { TERMS_SOLD } from '../contracts/catalogue.js';
 import { storedInParts } from '../../test/in-parts.js';
 import type { Grant } from '../contracts/events.js';

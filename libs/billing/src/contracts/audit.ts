@@ -3,7 +3,7 @@ import { Query, Command } from '#platform/cqrs/message.js';
 import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import type { CompensatedEntry, CorrectionFinding, EntryValue } from './corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
-import type { Money, Balance, LedgerEntry, Posting } from './messages.js';
+import type { Money, LedgerEntry, Posting } from './messages.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
 export type Progress = (done: number, total: number) => void;
@@ -163,23 +163,6 @@ export class ReconcileLedger extends Query<Reconciliation> {
     readonly graceMs: number,
     readonly progress?: Progress,
     /** Of the books and readings. Those of the other mode are not seen. */
-    readonly livemode = true,
-  ) {
-    super();
-  }
-}
-
-/** A revision, or an instant in milliseconds. */
-export type AsOf = { readonly revision: bigint } | { readonly instant: number };
-
-/**
- * The balance after a revision, or at an instant. Credits expired by then count as expired, recorded or not. `null`
- * when the book was not open then.
- */
-export class GetBalanceAsOf extends Query<Balance | null> {
-  constructor(
-    readonly workspaceId: string,
-    readonly asOf: AsOf,
     readonly livemode = true,
   ) {
     super();

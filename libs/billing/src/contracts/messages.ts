@@ -114,14 +114,18 @@ export interface Balance {
   readonly adjusted: number;
 }
 
+/** A revision, or an instant in milliseconds. */
+export type AsOf = { readonly revision: bigint } | { readonly instant: number };
+
 /**
- * Folded from the stream, as of now. Credits expired by now count as expired. `null` when the book is not open. A test
- * book is as the next reservation would find it.
+ * Folded from the stream: after a revision, at an instant, or now. Credits expired by then count as expired, recorded or
+ * not. `null` when the book was not open then. A test book is now as the next reservation would find it.
  */
 export class GetBalance extends Query<Balance | null> {
   constructor(
     readonly workspaceId: string,
     readonly livemode = true,
+    readonly asOf?: AsOf,
   ) {
     super();
   }

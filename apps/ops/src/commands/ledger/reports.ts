@@ -8,7 +8,6 @@ import {
   ExportLedger,
   FindLedgerEntries,
   GetBalance,
-  GetBalanceAsOf,
   GetLedger,
   GetMonthlyStatement,
   TypesetCustomerStatement,
@@ -76,9 +75,7 @@ export const addBalance = (ledger: Command): void => {
       const livemode = mode === 'live';
       const balance = await withWorkspace(workspace, async ({ queries, store, time }) => {
         if (asOf) await requirePast({ store, time }, bookStream(workspace, livemode), asOf);
-        return queries.execute(
-          asOf ? new GetBalanceAsOf(workspace, asOf, livemode) : new GetBalance(workspace, livemode),
-        );
+        return queries.execute(new GetBalance(workspace, livemode, asOf));
       });
       const book = mode === 'test' ? 'test book' : 'credit book';
       if (!balance)
