@@ -10,7 +10,7 @@ import { creditsHandlers } from './application/get-credits.js';
 import { GetOpenHoldsHandler } from './application/upkeep.js';
 import { PurchasePackHandler, subscriptionHandlers } from './application/sales.js';
 import { ReconcileLedgerHandler, VerifyLedgerHandler } from './application/audits.js';
-import { reservationHandlers } from './application/reservations.js';
+import { ReserveCreditsHandler } from './application/reservations.js';
 import { statementHandlers } from './application/statements.js';
 import {
   CREDITS_EXECUTOR,
@@ -51,7 +51,7 @@ import type { Config } from './settings.js';
     VerifyLedgerHandler,
     ...correctionHandlers,
     ...creditsHandlers,
-    ...reservationHandlers,
+    ReserveCreditsHandler,
     ...statementHandlers,
     ...subscriptionHandlers,
   ],

@@ -42,7 +42,8 @@ export class TestBook {
 
   /** Holds the credits of a reading. */
   reserve(at: string, reservationId: string, readingId = `reading-${reservationId}`): Promise<void> {
-    return this.do(at, { type: 'ReserveCredits', reservationId, readingId, amount: 20 });
+    const reservations = [{ reservationId, readingId }];
+    return this.do(at, { type: 'ReserveCredits', reservations, amount: 20, all: true });
   }
 
   /** Settles a hold, since its reading has ended. */

@@ -9,6 +9,11 @@ type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit
 
 const actor = fc.constant('operator:ada');
 const reservationId = fc.integer({ min: 1, max: 12 }).map((number) => `r${number}`);
+const reservations = (most: number) =>
+  fc.uniqueArray(
+    reservationId.map((id) => ({ reservationId: id, readingId: `reading-${id}` })),
+    { minLength: 1, maxLength: most, selector: ({ reservationId: id }) => id },
+  );
 const settlement = fc.record({
   type: fc.constantFrom('CaptureCredits' as const, 'ReleaseCredits' as const),
   reservationId,
@@ -16,21 +21,12 @@ const settlement = fc.record({
 });
 const untimed: fc.Arbitrary<Untimed> = fc.oneof(
   {
-    weight: 6,
+    weight: 8,
     arbitrary: fc.record({
       type: fc.constant('ReserveCredits' as const),
-      reservationId,
-      readingId: fc.constant('reading'),
-      amount: fc.integer({ min: 1, max: 120 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      type: fc.constant('ReserveMany' as const),
-      reservations: fc.uniqueArray(
-        reservationId.map((id) => ({ reservationId: id, readingId: `reading-${id}` })),
-        { minLength: 1, maxLength: 5, selector: ({ reservationId: id }) => id },
+      reservations: fc.oneof(
+        { weight: 3, arbitrary: reservations(1) },
+        { weight: 1, arbitrary: reservations(5) },
       ),
       amount: fc.integer({ min: 1, max: 120 }),
       all: fc.boolean(),

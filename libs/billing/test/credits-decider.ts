@@ -12,9 +12,9 @@ export const NOW = '2026-04-10T12:00:00.000Z';
 export const book = (...events: readonly CreditsEvent[]) => given(credits, [bookOpened(), ...events]);
 export const reserve = (reservationId: string, amount = 20, now = NOW): CreditsCommand => ({
   type: 'ReserveCredits',
-  reservationId,
-  readingId: `reading of ${reservationId}`,
+  reservations: [{ reservationId, readingId: `reading of ${reservationId}` }],
   amount,
+  all: true,
   now: at(now),
 });
 export const capture = (reservationId: string, now = NOW): CreditsCommand => ({

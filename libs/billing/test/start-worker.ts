@@ -103,8 +103,10 @@ export const startWorker = async (pool: pg.Pool, store = new InMemoryEventStore(
     await store.append(stream, written.at(-1)?.revision ?? 'no_stream', [{ id, type, data, metadata }]);
     return id;
   };
-  const reserve = (reservation: string, livemode = true) =>
-    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', livemode, BY));
+  const reserve = (reservationId: string, livemode = true) => {
+    const reservations = [{ reservationId, readingId: `reading-of-${reservationId}` }];
+    return commands.execute(new ReserveCredits(WS, { reservations, all: true }, 'theme', livemode, BY));
+  };
   if (store.log.length === 0) {
     await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
     await catchUp();

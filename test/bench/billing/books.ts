@@ -48,7 +48,8 @@ export const fillBook = async (
 ): Promise<void> => {
   await concurrently(IN_FLIGHT, readings, async (n) => {
     const ids = { reservationId: `reservation-of-the-bench-${n}`, readingId: `reading-of-the-bench-${n}` };
-    await ledger.do(workspaceId, { type: 'ReserveCredits', ...ids, amount: 20 }, `reserve:${n}`);
+    const asked = { reservations: [ids], amount: 20, all: true };
+    await ledger.do(workspaceId, { type: 'ReserveCredits', ...asked }, `reserve:${n}`);
     if (n >= readings - open) return;
     const settled = { reservationId: ids.reservationId, causeEventId: `completion-of-the-bench-${n}` };
     await ledger.do(workspaceId, { type: 'CaptureCredits', ...settled }, `capture:${n}`);

@@ -31,10 +31,11 @@ const call = async (until: number) => {
   const caller = async (): Promise<void> => {
     while (performance.now() < until) {
       const id = randomUUID();
+      const reservation = { reservationId: id, readingId: id };
       const startedAt = performance.now();
       try {
         const { outcome } = await reserving.execute(
-          new ReserveCredits(workspaceId, id, id, 'theme', true, BY),
+          new ReserveCredits(workspaceId, { reservations: [reservation], all: true }, 'theme', true, BY),
         );
         counts[outcome === 'reserved' ? 'reserved' : 'refused'] += 1;
       } catch (error) {

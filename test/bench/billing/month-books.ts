@@ -59,8 +59,9 @@ const modelBook = async (at: string): Promise<{ events: readonly StoredEvent[]; 
       String(first + n),
     );
     for (const n of together) {
-      const reserved = { reservationId: `reservation ${n}`, readingId: `reading ${n}`, amount: PRICE };
-      await ledger.do(MODEL, { type: 'ReserveCredits', ...reserved }, `reserve ${n}`);
+      const reservations = [{ reservationId: `reservation ${n}`, readingId: `reading ${n}` }];
+      const asked = { reservations, amount: PRICE, all: true };
+      await ledger.do(MODEL, { type: 'ReserveCredits', ...asked }, `reserve ${n}`);
     }
     for (const n of together) {
       const captured = { reservationId: `reservation ${n}`, causeEventId: `completed ${n}` };

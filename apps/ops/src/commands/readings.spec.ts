@@ -12,9 +12,8 @@ let capture: string;
 beforeEach(async () => {
   book = await openedBook();
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-  const hold = { reservationId: 'r1', readingId: READING, amount: 20 };
-  await book.do('2026-04-12T09:00:00Z', { type: 'ReserveCredits', ...hold });
-  await book.do('2026-04-12T09:00:01Z', { type: 'CaptureCredits', reservationId: 'r1', causeEventId: 'e' });
+  await book.reserve('2026-04-12T09:00:00Z', 'r1', READING);
+  await book.settle('2026-04-12T09:00:01Z', 'CaptureCredits', 'r1', 'e');
   capture = book.events.at(-1)!.id;
 });
 

@@ -26,6 +26,12 @@ import { GetLedgerHandler } from './statements.js';
 /** Who gives every command of the process. */
 const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
 
+/** The reservation of one reading. */
+const one = (reservationId: string) => ({
+  reservations: [{ reservationId, readingId: `reading-${reservationId}` }],
+  all: true,
+});
+
 /** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
 const billingProcess = (store: EventStore, clock: { now(): number }) => {
   const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
@@ -44,7 +50,7 @@ const billingProcess = (store: EventStore, clock: { now(): number }) => {
   return {
     open: () => handlers.open.execute(new OpenBook(WS, BY)),
     reserve: (id: string, product = 'theme', livemode = true) =>
-      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, livemode, BY)),
+      handlers.reserve.execute(new ReserveCredits(WS, one(id), product, livemode, BY)),
     settle: (id: string, settlement: 'capture' | 'release', livemode = true) =>
       handlers.settlements.settle({
         ...{ workspaceId: WS, reservationId: id, livemode, settlement },
@@ -108,7 +114,8 @@ describe('reserving', () => {
     await here.open();
     await here.purchase('flex', 'o1');
     const results = await Promise.all([here.reserve('r1'), there.reserve('r1'), here.reserve('r1')]);
-    expect(results).toEqual(Array(3).fill({ outcome: 'reserved', amount: 20 }));
+    const held = { outcome: 'reserved', amounts: new Map([['r1', 20]]), settled: new Set() };
+    expect(results).toEqual(Array(3).fill(held));
     expect(types().filter((type) => type === 'CreditsReserved')).toHaveLength(1);
   });
 

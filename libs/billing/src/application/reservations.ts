@@ -1,12 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CorruptEvent } from '#event-sourcing/core/event-catalogue.js';
-import {
-  BOOK_UNREADABLE,
-  ReserveCredits,
-  type ReserveResult,
-  ReserveMany,
-  type ReserveManyResult,
-} from '#readings/contracts/index.js';
+import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '#readings/contracts/index.js';
 import { LOGGER } from '#platform/tokens.js';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
@@ -22,65 +16,35 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
     private readonly testBooks: TestBooks,
   ) {}
 
-  execute(command: ReserveCredits): Promise<ReserveResult> {
-    const { workspaceId, readingId, reservationId, productId, livemode, by } = command;
-    return priced(productId, async (amount): Promise<ReserveResult> => {
-      const outcome = await (livemode ? this.books : this.testBooks).execute(
+  async execute({ workspaceId, productId, livemode, asked, by }: ReserveCredits): Promise<ReserveResult> {
+    const amount = PRODUCT_PRICES.get(productId);
+    if (amount === undefined) return misconfigured(`product ${productId} has no price`);
+    const { reservations } = asked;
+    const [first, ...others] = reservations;
+    // One is the same in any request. A later request of the same batch may reserve for others of it.
+    const intent =
+      first && others.length === 0 ? `reserve:${first.reservationId}` : `reserve-many:${by.correlationId}`;
+    const books = livemode ? this.books : this.testBooks;
+    try {
+      const outcome = await books.execute(
         workspaceId,
-        (now) => ({ type: 'ReserveCredits', reservationId, readingId, amount, now }),
-        `reserve:${reservationId}`,
+        (now) => ({ type: 'ReserveCredits', ...asked, amount, now }),
+        intent,
         by,
       );
-      if (outcome.kind !== 'rejected')
-        return { outcome: 'reserved', amount: holdOf(outcome.state, reservationId)?.amount ?? amount };
-      if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
-      if (outcome.code === 'ReservationSettled') return { outcome: 'settled' };
-      return misconfigured('the workspace has no credit book');
-    });
-  }
-}
-
-/** Reserves for the price of a product. Without one, or in a book that cannot be read, nobody can. */
-const priced = async <T>(
-  productId: string,
-  reserve: (amount: number) => Promise<T>,
-): Promise<T | ReturnType<typeof misconfigured>> => {
-  const amount = PRODUCT_PRICES.get(productId);
-  if (amount === undefined) return misconfigured(`product ${productId} has no price`);
-  try {
-    return await reserve(amount);
-  } catch (error) {
-    if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
-    throw error;
-  }
-};
-
-@CommandHandler(ReserveMany)
-export class ReserveManyHandler implements ICommandHandler<ReserveMany> {
-  constructor(
-    private readonly books: CreditBooks,
-    private readonly testBooks: TestBooks,
-  ) {}
-
-  execute({ workspaceId, productId, livemode, batch, by }: ReserveMany): Promise<ReserveManyResult> {
-    return priced(productId, async (amount): Promise<ReserveManyResult> => {
-      const outcome = await (livemode ? this.books : this.testBooks).execute(
-        workspaceId,
-        (now) => ({ type: 'ReserveMany', ...batch, amount, now }),
-        // A later request of the same batch may reserve for others of it.
-        `reserve-many:${by.correlationId}`,
-        by,
-      );
-      if (outcome.kind !== 'rejected') return held(batch.reservations, outcome.state);
+      if (outcome.kind !== 'rejected') return held(reservations, outcome.state);
       if (outcome.code === 'InsufficientCredits') return { outcome: 'insufficient', ...outcome.details };
       return misconfigured(
         outcome.code === 'BookNotOpen' ? 'the workspace has no credit book' : 'the batch is too large',
       );
-    });
+    } catch (error) {
+      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
+      throw error;
+    }
   }
 }
 
-const held = (reservations: ReserveMany['batch']['reservations'], book: Credits): ReserveManyResult => {
+const held = (reservations: ReserveCredits['asked']['reservations'], book: Credits): ReserveResult => {
   const ids = reservations.map(({ reservationId }) => reservationId);
   return {
     outcome: 'reserved',
@@ -131,5 +95,3 @@ export class Settlements {
       this.log.warn(asked, 'a reading ended whose reservation is not open');
   }
 }
-
-export const reservationHandlers = [ReserveCreditsHandler, ReserveManyHandler];

@@ -55,13 +55,11 @@ const onlyRefused = (error: Error): void => {
 };
 
 /** Reservations that were settled are not made again: a request reads its reading first. */
-const renewed = (command: CreditsCommand, settled: Set<string>): CreditsCommand | null => {
-  if (command.type === 'ReserveCredits') return settled.has(command.reservationId) ? null : command;
-  if (command.type === 'ReserveMany')
-    return {
-      ...command,
-      reservations: command.reservations.filter(({ reservationId }) => !settled.has(reservationId)),
-    };
+const renewed = (command: CreditsCommand, settled: Set<string>): CreditsCommand => {
+  if (command.type === 'ReserveCredits') {
+    const reservations = command.reservations.filter(({ reservationId }) => !settled.has(reservationId));
+    return { ...command, reservations };
+  }
   if (command.type !== 'CaptureCredits' && command.type !== 'ReleaseCredits') return command;
   settled.add(command.reservationId);
   return { ...command, causeEventId: `end-${command.reservationId}` };
@@ -76,10 +74,9 @@ const written = async ([sequence, reversals]: readonly [
   await book.do(instant(now), { type: 'OpenBook', workspaceId: WS });
   const settled = new Set<string>();
   for (const [index, asked] of sequence.entries()) {
-    const command = asked.now < now ? null : renewed(asked, settled);
-    if (!command) continue;
-    ({ now } = command);
-    await book.do(instant(now), command).catch(onlyRefused);
+    if (asked.now < now) continue;
+    ({ now } = asked);
+    await book.do(instant(now), renewed(asked, settled)).catch(onlyRefused);
     for (const one of reversals[index] ?? []) await reverse(book, now, one);
   }
   // The end of the last month.

@@ -12,7 +12,6 @@ import {
   correctedBook,
   eventfulBook,
   openedBook,
-  bookWithSetAside,
   streamOf,
   verifierOf,
 } from '../../test/book.js';

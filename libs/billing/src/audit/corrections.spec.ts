@@ -16,12 +16,12 @@ const last = (type: string) => office.store.log.findLast((event) => event.type =
 /** A reading of this book is paid. @returns the event id of its capture */
 const paid = async (readingId: string, workspaceId = 'ws_1'): Promise<string> => {
   const { credits } = office.process();
-  const ids = { reservationId: readingId, readingId, causeEventId: 'completed' };
+  const ids = { reservationId: readingId, readingId };
   const buy = { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' } as const;
   await credits.execute(workspaceId, (now) => ({ ...buy, now }), 'buy', BY);
-  const reserve = { type: 'ReserveCredits', amount: 20, ...ids } as const;
+  const reserve = { type: 'ReserveCredits', reservations: [ids], amount: 20, all: true } as const;
   await credits.execute(workspaceId, (now) => ({ ...reserve, now }), `reserve:${readingId}`, BY);
-  const capture = { type: 'CaptureCredits', ...ids } as const;
+  const capture = { type: 'CaptureCredits', ...ids, causeEventId: 'completed' } as const;
   await credits.execute(workspaceId, (now) => ({ ...capture, now }), `capture:${readingId}`, BY);
   return last('CreditsCaptured').id;
 };

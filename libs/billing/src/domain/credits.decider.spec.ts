@@ -18,7 +18,6 @@ import {
   NOW,
   book,
   reserve,
-  capture,
   subscribe,
   purchase,
   adjust,
@@ -90,7 +89,7 @@ describe('reservations', () => {
       reservationId,
       readingId: `reading of ${reservationId}`,
     }));
-    return { type: 'ReserveMany', reservations, amount: 20, all, now: reserve('r1').now } as const;
+    return { type: 'ReserveCredits', reservations, amount: 20, all, now: at(NOW) } as const;
   };
 
   describe('reserving for many readings', () => {
@@ -147,16 +146,6 @@ describe('reservations', () => {
   });
 
   describe('reserving credits', () => {
-    it('is refused for a reservation that was captured or released', () => {
-      const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20])];
-      book(...history, captured('r1'))
-        .when(reserve('r1'))
-        .thenRejects('ReservationSettled', { reservationId: 'r1' });
-      book(...history, released('r1', ['pack:o1:flex', 20, 'available']))
-        .when(reserve('r1'))
-        .thenRejects('ReservationSettled', { reservationId: 'r1' });
-    });
-
     it('spends the plan before the pack, although the pack is older', () => {
       book(packPurchased('flex', 'o1'), ...studio)
         .when(reserve('r1'))

@@ -57,12 +57,6 @@ export type CreditsCommand = At &
     | { readonly type: 'OpenBook'; readonly workspaceId: string }
     | {
         readonly type: 'ReserveCredits';
-        readonly reservationId: string;
-        readonly readingId: string;
-        readonly amount: number;
-      }
-    | {
-        readonly type: 'ReserveMany';
         /** In the order in which credits go to them. */
         readonly reservations: readonly { readonly reservationId: string; readonly readingId: string }[];
         readonly amount: number;
@@ -109,7 +103,6 @@ export type SentCommand = CreditsCommand extends infer C
 export type CreditsRejection =
   | Rejection<'BookNotOpen', null>
   | Rejection<'InsufficientCredits', { readonly required: number; readonly available: number }>
-  | Rejection<'ReservationSettled', { readonly reservationId: string }>
   | Rejection<'ApprovalRequired', { readonly plan: PlanId }>
   | Rejection<'NotSubscribed', null>
   /** Another correction was booked since the book was read. */
@@ -141,8 +134,6 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
   switch (command.type) {
     case 'ReserveCredits':
       return reserve(command, due);
-    case 'ReserveMany':
-      return reserveMany(command, due);
     case 'CaptureCredits':
       return settle(command, due, capture);
     case 'ReleaseCredits':
@@ -169,17 +160,11 @@ export const credits: Decider<CreditsCommand, CreditsEvent, Credits, CreditsReje
   evolve,
 };
 
-const reserve = (command: Of<'ReserveCredits'>, due: DueEvents): CreditsDecision => {
-  const { reservationId } = command;
-  if (isSettled(due.state, reservationId)) return reject('ReservationSettled', { reservationId });
-  return reserveMany({ ...command, type: 'ReserveMany', reservations: [command], all: true }, due);
-};
-
 /**
  * One append for all. Reservations that are in the book already, open or settled, are left out: a request of the same
  * batch holds them. So a repeated request is not refused for want of the credits that they took.
  */
-const reserveMany = ({ reservations, amount, all }: Of<'ReserveMany'>, due: DueEvents): CreditsDecision => {
+const reserve = ({ reservations, amount, all }: Of<'ReserveCredits'>, due: DueEvents): CreditsDecision => {
   const wanted = reservations.filter(
     ({ reservationId }) => !holdOf(due.state, reservationId) && !isSettled(due.state, reservationId),
   );

@@ -34,7 +34,7 @@ const carryOut = (
   const events = [...history];
   let state = fold(credits, noBook, events);
   for (const command of sequence) {
-    if (reservationsOf(command).some((one) => isForgotten(one, events, state))) continue;
+    if (asksForForgotten(command, events, state)) continue;
     const decision = credits.decide(command, state);
     if (decision.kind !== 'accept') continue;
     events.push(...decision.events);
@@ -43,16 +43,17 @@ const carryOut = (
   return { events, state };
 };
 
-const reservationsOf = (command: CreditsCommand): readonly CreditsCommand[] => {
-  if (command.type === 'ReserveCredits') return [command];
-  if (command.type !== 'ReserveMany') return [];
-  const { reservations, amount, now } = command;
-  return reservations.map((one) => ({ type: 'ReserveCredits', ...one, amount, now }));
-};
-
-const isForgotten = (command: CreditsCommand, events: readonly CreditsEvent[], state: Credits): boolean =>
-  !isSettled(dueBy(state, command.now).state, nameOf(command)) &&
-  events.some((event) => isSettlementOf(event, command));
+const asksForForgotten = (
+  command: CreditsCommand,
+  events: readonly CreditsEvent[],
+  state: Credits,
+): boolean =>
+  command.type === 'ReserveCredits' &&
+  command.reservations.some(
+    ({ reservationId }) =>
+      !isSettled(dueBy(state, command.now).state, reservationId) &&
+      events.some((event) => isSettlementOf(event, reservationId)),
+  );
 
 const check = (property: (sequence: CreditsCommand[]) => void): void =>
   fc.assert(fc.property(commands, property), DRAWN);
@@ -109,8 +110,8 @@ describe('settlements', () => {
         const { events, state } = carryOut(sequence);
         const last = sequence.at(-1)?.now ?? at('2026-01-29');
         const repeated = sequence
-          .filter(({ type }) => type === 'CaptureCredits' || type === 'ReleaseCredits')
-          .filter((command) => events.some((event) => isSettlementOf(event, command)))
+          .filter((command) => command.type === 'CaptureCredits' || command.type === 'ReleaseCredits')
+          .filter(({ reservationId }) => events.some((event) => isSettlementOf(event, reservationId)))
           .map((command) => ({ ...command, now: last }));
         const shuffled = repeated
           .map((command) => ({ command, order: picks.next().value as number }))
@@ -123,10 +124,8 @@ describe('settlements', () => {
   });
 });
 
-const nameOf = (command: CreditsCommand): string => ('reservationId' in command ? command.reservationId : '');
-
-const isSettlementOf = ({ type, data }: CreditsEvent, command: CreditsCommand): boolean =>
-  (type === 'CreditsCaptured' || type === 'CreditsReleased') && data.reservationId === nameOf(command);
+const isSettlementOf = ({ type, data }: CreditsEvent, reservationId: string): boolean =>
+  (type === 'CreditsCaptured' || type === 'CreditsReleased') && data.reservationId === reservationId;
 
 describe('the invariants', () => {
   const grant = packPurchased('flex', 'o1');

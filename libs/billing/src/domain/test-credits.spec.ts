@@ -29,7 +29,7 @@ const filled = (amount: number, day = TODAY, n = 1): CreditsEvent => ({
 const FIRST = `adjustment:test:1:${TODAY}`;
 const opened = filled(TEST_CREDITS);
 const many = (ids: readonly string[], all: boolean): CreditsCommand => ({
-  type: 'ReserveMany',
+  type: 'ReserveCredits',
   reservations: ids.map((id) => ({ reservationId: id, readingId: `reading of ${id}` })),
   amount: 20,
   all,

@@ -21,7 +21,7 @@ export const testCredits: Decider<CreditsCommand, CreditsEvent, Credits, Credits
   ...credits,
   decide: (command, book) => {
     const due = dueBy(book, command.now);
-    const isReservation = command.type === 'ReserveCredits' || command.type === 'ReserveMany';
+    const isReservation = command.type === 'ReserveCredits';
     const fill = isReservation && due.isAll ? dueFill(due.state, command.now) : null;
     if (!fill) return credits.decide(command, book);
     const decision = credits.decide(command, evolve(due.state, fill));

@@ -9,7 +9,7 @@ import { contextAt, insertReading, requestReading } from '../../test/readings.js
 import { BatchQuery, batchReadingId, FindOpenBatchesHandler } from '../read-models/batch.query.js';
 import { createBatchExecutor, createReadingExecutor } from '../executors.js';
 import { FindOpenBatches } from '../contracts/messages.js';
-import { END_BATCH, EndBatchJob, UNWATCHED_BATCHES, endBatchJobAgain, pauseBeforeLook } from './end-batch.js';
+import { END_BATCH, EndBatchJob, UNWATCHED_BATCHES, endBatchJobAgain } from './end-batch.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const TIMEOUT_MS = 86_400_000;

@@ -67,7 +67,7 @@ const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /** Until the next look: a tenth of the age of the batch. So its end is seen at most a tenth late, in few looks. */
-export const pauseBeforeLook = (ageMs: number): number =>
+const pauseBeforeLook = (ageMs: number): number =>
   Math.min(Math.max(ageMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 
 /**

@@ -6,7 +6,7 @@ import { InMemoryKeys } from '../../test/in-memory-keys.js';
 import { asked, fence, requestHandler } from '../../test/readings.js';
 import { createBatchExecutor } from '../executors.js';
 import type { BatchMode } from '../contracts/events.js';
-import { ReserveMany, type ReserveCredits } from '../contracts/ports.js';
+import type { ReserveCredits } from '../contracts/ports.js';
 import type { ReadingRequest } from './request-reading.js';
 import { RequestBatch, RequestBatchHandler } from './request-batch.js';
 
@@ -30,21 +30,17 @@ beforeEach(() => {
 });
 
 /** A ledger: holds 20 credits for each reservation. */
-const ledger = async (command: ReserveMany | ReserveCredits): Promise<unknown> => {
+const ledger = async ({ asked: wanted }: ReserveCredits): Promise<unknown> => {
   reservations += 1;
-  const isMany = command instanceof ReserveMany;
-  const wanted = isMany ? command.batch.reservations : [command];
-  const fresh = wanted.filter(({ reservationId: id }) => !held.has(id) && !settled.has(id));
-  if (!isMany && settled.has(command.reservationId)) return { outcome: 'settled' };
+  const ids = wanted.reservations.map(({ reservationId }) => reservationId);
+  const fresh = wanted.reservations.filter(({ reservationId: id }) => !held.has(id) && !settled.has(id));
   const insufficient = { outcome: 'insufficient', required: 20 * fresh.length, available: credits };
-  if ((!isMany || command.batch.all) && credits < 20 * fresh.length) return insufficient;
+  if (wanted.all && credits < 20 * fresh.length) return insufficient;
   for (const { reservationId, readingId } of fresh) {
     if (credits < 20) break;
     credits -= 20;
     held.set(reservationId, readingId);
   }
-  if (!isMany) return { outcome: 'reserved', amount: 20 };
-  const ids = wanted.map(({ reservationId }) => reservationId);
   return {
     outcome: 'reserved',
     amounts: new Map(ids.filter((id) => held.has(id)).map((id) => [id, 20])),

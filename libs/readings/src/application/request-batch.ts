@@ -12,7 +12,7 @@ import { Digester } from '#platform/crypto/digest.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { CLOCK } from '#platform/tokens.js';
 import type { BatchMode } from '../contracts/events.js';
-import { ReserveMany } from '../contracts/ports.js';
+import { ReserveCredits } from '../contracts/ports.js';
 import type { BatchRecord } from '../domain/batch.decider.js';
 import { BATCH_EXECUTOR, type BatchExecutor, READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
 import { batchIdOf, batchReadingId } from '../read-models/batch.query.js';
@@ -138,7 +138,7 @@ export class RequestBatchHandler implements ICommandHandler<RequestBatch> {
       product === undefined
         ? NOTHING_RESERVED
         : await this.commands.execute(
-            new ReserveMany(workspaceId, { reservations, all }, product, livemode, by),
+            new ReserveCredits(workspaceId, { reservations, all }, product, livemode, by),
           );
     // In mode `available`, too few credits refuse single readings.
     const isShort = reserved.outcome === 'insufficient' && !all;

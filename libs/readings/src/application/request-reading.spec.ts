@@ -23,12 +23,15 @@ beforeEach(() => {
   keys = new InMemoryKeys();
   reserved = new Set();
   settled = new Set();
-  reserve = async ({ reservationId }) => {
-    if (settled.has(reservationId)) return { outcome: 'settled' };
+  reserve = async (command) => {
+    const { reservationId } = askedBy(command);
+    if (settled.has(reservationId)) return { outcome: 'reserved', amounts: new Map(), settled };
     reserved.add(reservationId);
-    return { outcome: 'reserved', amount: 20 };
+    return { outcome: 'reserved', amounts: new Map([[reservationId, 20]]), settled: new Set() };
   };
 });
+
+const askedBy = ({ asked: { reservations } }: ReserveCredits) => reservations[0]!;
 
 const AT = Date.parse('2026-09-29T23:31:00.000Z');
 const context = { by: requestedBy('user:u', 'c'), workspaceId: 'ws_1', at: AT };
@@ -163,8 +166,9 @@ describe('requesting a reading', () => {
       if (!raced) {
         raced = true;
         await api().execute(ask('k1'));
-        await change(command.readingId, { type: 'EraseReading' });
-        await keys.destroy(command.readingId);
+        const { readingId } = askedBy(command);
+        await change(readingId, { type: 'EraseReading' });
+        await keys.destroy(readingId);
       }
       return plain(command);
     };
@@ -218,8 +222,9 @@ describe('requesting a reading', () => {
       const answer = await plain(command);
       if (!raced) {
         raced = true;
-        await fence(store, command.readingId, command.reservationId);
-        settled.add(command.reservationId);
+        const { readingId, reservationId } = askedBy(command);
+        await fence(store, readingId, reservationId);
+        settled.add(reservationId);
       }
       return answer;
     };
@@ -232,7 +237,7 @@ describe('requesting a reading', () => {
     let answer: (value: unknown) => void = () => undefined;
     reserve = () => new Promise((resolve) => (answer = resolve));
     await expect(api(50).execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);
-    answer({ outcome: 'reserved', amount: 20 });
+    answer({ outcome: 'reserved', amounts: new Map(), settled: new Set() });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(store.log).toHaveLength(0);
   });

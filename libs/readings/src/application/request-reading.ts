@@ -12,7 +12,7 @@ import { Command } from '#platform/cqrs/message.js';
 import { Digester } from '#platform/crypto/digest.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '#platform/tokens.js';
-import { BOOK_UNREADABLE, ReserveCredits, type ReserveManyResult } from '../contracts/ports.js';
+import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '../contracts/ports.js';
 import { type ReadingInput, type RequestedFields, requestedFields } from '../domain/reading-input.js';
 import type { Requested } from '../domain/reading.decider.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
@@ -33,7 +33,7 @@ export type Unpaid =
   /** `detail` is for the caller. */
   | { readonly outcome: 'billing_misconfigured'; readonly detail?: string };
 
-export const unpaidOf = (refused: Exclude<ReserveManyResult, { outcome: 'reserved' }>): Unpaid => {
+export const unpaidOf = (refused: Exclude<ReserveResult, { outcome: 'reserved' }>): Unpaid => {
   if (refused.outcome === 'insufficient') return { ...refused, outcome: 'insufficient_credits' };
   const detail = refused.reason === BOOK_UNREADABLE && { detail: BOOK_UNREADABLE };
   return { outcome: 'billing_misconfigured', ...detail };
@@ -161,14 +161,17 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     await this.keys.ready();
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
+    const asked = { reservations: [{ reservationId, readingId }], all: true };
     const reserved =
-      held?.reservationId !== reservationId
-        ? await this.commands.execute(
-            new ReserveCredits(workspaceId, readingId, reservationId, request.productId, livemode, by),
-          )
-        : ({ outcome: 'reserved', amount: held.amount } as const);
-    if (reserved.outcome === 'settled') return 'again';
+      held?.reservationId === reservationId
+        ? { outcome: 'reserved' as const, amounts: new Map([[reservationId, held.amount]]) }
+        : await this.commands.execute(
+            new ReserveCredits(workspaceId, asked, request.productId, livemode, by),
+          );
     if (reserved.outcome !== 'reserved') return unpaidOf(reserved);
+    const cost = reserved.amounts.get(reservationId);
+    // It was settled before.
+    if (cost === undefined) return 'again';
     givenUp.throwIfAborted();
     const { externalId } = request.input;
     const lookup = externalId === undefined ? null : externalIdLookup(this.digester, workspaceId, externalId);
@@ -186,7 +189,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           ...requestedFields(request),
           asOf: occurredAt.slice(0, 10),
           sealedInput: sealInput(key, request.input),
-          cost: reserved.amount,
+          cost,
           reservationId,
         },
       },

@@ -7,58 +7,35 @@ import { Command, Query } from '#platform/cqrs/message.js';
 export const BOOK_UNREADABLE =
   'The credit book of the workspace has an entry that cannot be read. Nothing was reserved or charged. The operator of the service finds the entry with ops doctor.';
 
-export type ReserveResult =
-  | { readonly outcome: 'reserved'; readonly amount: number }
-  | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
-  /** The product has no price, or the workspace has no readable ledger. */
-  | { readonly outcome: 'misconfigured'; readonly reason: string }
-  /** This reservation was already captured or released. */
-  | { readonly outcome: 'settled' };
-
 /**
- * Holds the price of a product for a reading: in the live book of the workspace, or in its test book. Repeating the
- * command with the same reservation id holds nothing more.
- * Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
+ * `amounts`: the open reservations that were asked for, with their credits. `settled`: those that were captured or
+ * released before. The others got no credits.
  */
-export class ReserveCredits extends Command<ReserveResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly readingId: string,
-    readonly reservationId: string,
-    readonly productId: string,
-    readonly livemode: boolean,
-    readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
-export type ReserveManyResult =
-  /**
-   * `amounts`: the open reservations of the batch with their credits. `settled`: those that were captured or released
-   * before. The others got no credits.
-   */
+export type ReserveResult =
   | {
       readonly outcome: 'reserved';
       readonly amounts: ReadonlyMap<string, number>;
       readonly settled: ReadonlySet<string>;
     }
-  | Extract<ReserveResult, { readonly outcome: 'insufficient' | 'misconfigured' }>;
+  | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
+  /** The product has no price, or the workspace has no readable ledger. */
+  | { readonly outcome: 'misconfigured'; readonly reason: string };
 
-/** The reservations of a batch, in the order in which credits go to them; `all`: all of them or none. */
-export interface ReservationBatch {
+/** In the order in which credits go to them; `all`: all of them or none. */
+interface AskedReservations {
   readonly reservations: readonly { readonly reservationId: string; readonly readingId: string }[];
   readonly all: boolean;
 }
 
 /**
- * Holds the price of a product for many readings, in one entry of the ledger. Repeating the command holds nothing more
- * for reservations that exist. Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
+ * Holds the price of a product for each of these readings, in one append to the live book of the workspace or to its test
+ * book. Repeating the command holds nothing more for reservations that exist.
+ * Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
  */
-export class ReserveMany extends Command<ReserveManyResult> {
+export class ReserveCredits extends Command<ReserveResult> {
   constructor(
     readonly workspaceId: string,
-    readonly batch: ReservationBatch,
+    readonly asked: AskedReservations,
     readonly productId: string,
     readonly livemode: boolean,
     readonly by: RequestContext,

@@ -6,7 +6,6 @@ import { type ReadingCommand, readingDecider } from './reading.decider.js';
 
 const request = { ...REQUEST, livemode: false, reservationId: 'reservation-1' };
 const ids = { workspaceId: 'ws_1', livemode: false, reservationId: 'reservation-1' };
-const T0 = '2026-09-29T08:00:00.000Z';
 const T1 = '2026-09-29T08:01:00.000Z';
 const requested: ReadingEvent = { type: 'ReadingRequested', data: request };
 const started = (attempt = 1): ReadingEvent => ({
