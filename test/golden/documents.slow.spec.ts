@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { projectPath } from '#platform/project-path.js';
 import { CONTENT_VERSION } from '#publishing/contracts/index.js';
-import { renderDocument } from '#publishing/document/compose.js';
+import { renderDocument } from '#publishing/document/render-document.js';
 import { newborn } from '#publishing/document/testing/people.js';
 import { SAMPLES } from '#publishing/document/testing/samples.js';
 import { LOCALES, trialResult } from '#publishing/document/testing/trial.js';

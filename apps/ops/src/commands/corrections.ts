@@ -74,7 +74,9 @@ const addCorrectionsCommands = (corrections: Command): void => {
 
   corrections
     .command('reject <id>')
-    .description('end a proposal, or an approved correction that its books refused; needs no key, and is recorded with your name')
+    .description(
+      'end a proposal, or an approved correction that its books refused; needs no key, and is recorded with your name',
+    )
     .requiredOption('--reason <text>', 'why', someText)
     .addHelpText('after', '\nExample:\n  ops corrections reject 4f1c2e9d-… --reason "wrong workspace"')
     .action(async (correctionId: string, { reason }: { reason: string }, command: Command) => {

@@ -15,7 +15,7 @@ import {
   RepublishDocument,
   type RepublishResult,
 } from '../contracts/index.js';
-import type { Edition } from '../document/compose.js';
+import type { Edition } from '../document/render-document.js';
 import {
   newestVersion,
   publicationDecider,
@@ -157,7 +157,7 @@ export class RemakeDocumentsHandler implements ICommandHandler<RemakeDocuments> 
 
 /** The texts and the typesetter load at the first use: no other command of this module needs them. */
 const render = async (result: Buffer, edition: Edition) => {
-  const { renderDocument } = await import('../document/compose.js');
+  const { renderDocument } = await import('../document/render-document.js');
   const { createTypesetter } = await import('../pdf/typesetter.js');
   typesetter ??= createTypesetter();
   return renderDocument(result, edition, (document, paper) => typesetter!.typeset(document, paper));

@@ -24,7 +24,7 @@ import {
 import { GetPaper, type Paper } from '#workspaces/contracts/index.js';
 import { CONTENT_VERSION } from '../contracts/content-version.js';
 import type { DocumentV1 } from '../document/document.js';
-import { renderDocument } from '../document/compose.js';
+import { renderDocument } from '../document/render-document.js';
 import { FIRST_VERSION, pendingVersion } from '../domain/publication.decider.js';
 import type { PdfRenderer } from '../pdf/renderer.js';
 import { PUBLISH_DOCUMENT } from '../processes.js';
