@@ -51,8 +51,8 @@ it('counts a file by its size, before the first movement is read', async () => {
   expect(did).toEqual(['charged 3000', 'read']);
 });
 
-it('prints no month of more than 2,000 movements, and reads and counts nothing of it', async () => {
-  const { visit, did } = visitToMonthOf(2_001);
+it('prints no month of more than 20,000 movements, and reads and counts nothing of it', async () => {
+  const { visit, did } = visitToMonthOf(20_001);
   await expect(statementPdfPage.show(visit)).rejects.toMatchObject({ problem: { status: 422 } });
   expect(did).toEqual([]);
 });

@@ -28,7 +28,7 @@ import {
 } from '../contracts/audit.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../executors.js';
 import { monthAfter, monthBefore } from '../domain/calendar.js';
-import { LONGEST_TYPESET, TypesetCustomerStatement, type PrintedStatement } from '../contracts/statement.js';
+import { TypesetCustomerStatement, type PrintedStatement } from '../contracts/statement.js';
 import { customerSheetOf, type CustomerSheet } from '../statement-pdf/sheets.js';
 import { evolve, noBook } from '../domain/credits.state.js';
 import { stateAt } from '../domain/due.js';
@@ -169,7 +169,6 @@ export class TypesetCustomerStatementHandler implements IQueryHandler<TypesetCus
   async execute(query: TypesetCustomerStatement): Promise<PrintedStatement> {
     const statement = await readStatement(this.store, query);
     if (!statement) return { outcome: 'none' };
-    if (statement.entries.length > LONGEST_TYPESET) return { outcome: 'busy' };
     // Imported only here: only a process that prints needs threads.
     const { TypesettingBusy, TypesettingHung, typesettingPool } =
       await import('#platform/typesetting/typesetting-pool.js');

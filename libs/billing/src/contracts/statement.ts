@@ -10,14 +10,17 @@ export interface StatementPrint {
   readonly workspaceName: string | null;
 }
 
-/** `none`: nothing is recorded of the month. `busy`: too many statements wait, or it has more than LONGEST_TYPESET movements. */
+/** `none`: nothing is recorded of the month. `busy`: too many statements wait; a moment later there may be time. */
 export type PrintedStatement =
   | { readonly outcome: 'printed'; readonly pdf: Uint8Array }
   | { readonly outcome: 'none' }
   | { readonly outcome: 'busy' };
 
-/** Most movements of a month to typeset: sixty pages, 3 s of CPU, twice a month of the largest plan. A busier one has its CSV file. */
-export const LONGEST_TYPESET = 2_000;
+/**
+ * Most movements of a month to typeset: its fold takes 1 s of CPU and 30 MB. It is twenty times a month of the largest
+ * plan. A busier month of the portal has its CSV file.
+ */
+export const LONGEST_TYPESET = 20_000;
 
 /**
  * A month's statement as PDF/UA-1 for the workspace itself: the movements of `GetMonthlyStatement`, without the names of
@@ -56,6 +59,7 @@ const en = {
   overview: 'The month at a glance',
   summary: (granted: string, used: string, expired: string, withdrawn: string) =>
     `${granted} credits were granted, readings used ${used}, ${expired} expired, and corrections withdrew ${withdrawn}.`,
+  used: 'by readings',
   expired: 'Expired',
   grants: 'Grants',
   grant: 'Grant',
@@ -73,8 +77,11 @@ const en = {
   left: 'Left',
   movements: 'Movements',
   noMovements: 'Nothing moved in this month.',
+  byDay: 'Movements by day',
+  tooMany: 'There are too many movements to print one by one. The CSV file has all of them.',
   entry: 'Entry',
   when: 'When',
+  day: 'Day',
   movement: 'Movement',
   movementKinds: {
     BookOpened: 'Account opened',
@@ -121,6 +128,7 @@ const fr: StatementWords = {
   overview: 'Le mois en bref',
   summary: (granted, used, expired, withdrawn) =>
     `${granted} crédits ont été attribués, les lectures en ont employé ${used}, ${expired} ont expiré, et des corrections en ont retiré ${withdrawn}.`,
+  used: 'par des lectures',
   expired: 'Expirés',
   grants: 'Attributions',
   grant: 'Attribution',
@@ -133,8 +141,11 @@ const fr: StatementWords = {
   left: 'Restants',
   movements: 'Mouvements',
   noMovements: 'Aucun mouvement ce mois-ci.',
+  byDay: 'Mouvements par jour',
+  tooMany: 'Les mouvements sont trop nombreux pour être imprimés un à un. Le fichier CSV les contient tous.',
   entry: 'Écriture',
   when: 'Date',
+  day: 'Jour',
   movement: 'Mouvement',
   movementKinds: {
     BookOpened: 'Compte ouvert',

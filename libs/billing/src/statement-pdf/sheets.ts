@@ -14,6 +14,36 @@ const grouped = (credits: number): string =>
     .replace('-', '−')
     .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 
+/** The days on which something was recorded, with what an entry moved in sum: day, movements, consumed, expired, left. */
+const daysOf = (
+  entries: readonly LedgerEntry[],
+): readonly (readonly [
+  day: string,
+  movements: number,
+  consumed: number,
+  expired: number,
+  available: number,
+  held: number,
+])[] => {
+  const days = new Map<string, readonly [string, number, number, number, number, number]>();
+  for (const entry of entries) {
+    const day = entry.occurredAt.slice(0, 10);
+    const [, movements, consumed, expired] = days.get(day) ?? [day, 0, 0, 0];
+    days.set(day, [
+      day,
+      movements + (entry.postings.length > 0 ? 1 : 0),
+      consumed + change(entry, 'consumed'),
+      expired + change(entry, 'expired'),
+      entry.availableAfter,
+      entry.heldAfter,
+    ]);
+  }
+  return [...days.values()];
+};
+
+/** Most movements printed one by one: some sixty pages, 3 s of CPU. A busier month is summed up by day; its CSV file has all. */
+export const MOST_PRINTED = 2_000;
+
 interface Table {
   readonly title: string;
   readonly head: readonly string[];
@@ -98,27 +128,39 @@ const grantsOf = (grants: readonly GrantMovement[], words: StatementWords): Tabl
   }),
 });
 
-const movementsOf = (entries: readonly LedgerEntry[], words: StatementWords): Table => ({
-  title: words.movements,
-  ...(entries.every(({ postings }) => postings.length === 0) && { hint: words.noMovements }),
-  head: [
-    words.movement,
-    words.entry,
-    words.when,
-    words.available,
-    words.held,
-    words.availableAfter,
-    words.heldAfter,
-  ],
-  rows: entries.map((one) => [
-    [words.movementKinds[one.type as CreditsEvent['type']] ?? one.type, detailsOf(one, words)],
-    String(one.revision),
-    seconds(one.occurredAt),
-    ...[change(one, 'available'), change(one, 'held')].map((moved) => (moved === 0 ? '' : grouped(moved))),
-    grouped(one.availableAfter),
-    grouped(one.heldAfter),
-  ]),
-});
+const movementsOf = (entries: readonly LedgerEntry[], words: StatementWords): Table => {
+  if (entries.length > MOST_PRINTED)
+    return {
+      title: words.byDay,
+      hint: words.tooMany,
+      head: [words.day, words.movements, words.used, words.expired, words.availableAfter, words.heldAfter],
+      rows: daysOf(entries.filter(({ unreadable }) => unreadable === undefined)).map(([day, ...counts]) => [
+        day,
+        ...counts.map(grouped),
+      ]),
+    };
+  return {
+    title: words.movements,
+    ...(entries.every(({ postings }) => postings.length === 0) && { hint: words.noMovements }),
+    head: [
+      words.movement,
+      words.entry,
+      words.when,
+      words.available,
+      words.held,
+      words.availableAfter,
+      words.heldAfter,
+    ],
+    rows: entries.map((one) => [
+      [words.movementKinds[one.type as CreditsEvent['type']] ?? one.type, detailsOf(one, words)],
+      String(one.revision),
+      seconds(one.occurredAt),
+      ...[change(one, 'available'), change(one, 'held')].map((moved) => (moved === 0 ? '' : grouped(moved))),
+      grouped(one.availableAfter),
+      grouped(one.heldAfter),
+    ]),
+  };
+};
 
 const detailsOf = (one: LedgerEntry, words: StatementWords): string =>
   [

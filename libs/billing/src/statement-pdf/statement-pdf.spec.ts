@@ -5,7 +5,7 @@ import { TypesetCustomerStatementHandler } from '../application/statements.js';
 import { statementOf } from '../audit/statement.js';
 import { TypesetCustomerStatement, type MonthlyStatement } from '../contracts/index.js';
 import { eventfulBook, STREAM, WS, type TestBook } from '../../test/book.js';
-import { customerSheetOf } from './sheets.js';
+import { customerSheetOf, MOST_PRINTED } from './sheets.js';
 import { FONTS } from './statement-pdf.js';
 
 let book: TestBook;
@@ -37,6 +37,12 @@ describe('a statement for its customer', () => {
       const [start, granted, taken, expired, withdrawn, left] = row.slice(2).map(Number);
       expect(start! + granted! - taken! - expired! - withdrawn!).toBe(left);
     }
+  });
+
+  it('sums up the days of a month with too many movements', () => {
+    const entries = Array.from({ length: MOST_PRINTED + 1 }, () => april.entries[1]!);
+    const table = customerSheetOf({ ...april, entries }, print).tables.at(-1)!;
+    expect([table.title, table.rows.length]).toEqual(['Mouvements par jour', 1]);
   });
 
   it('is PDF/UA in the language asked for, whatever letters the name has; nothing when nothing is recorded', async () => {
