@@ -17,9 +17,8 @@ const HTTP_LAYER = [
 ];
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
-/** What commands and queries extend. */
-/** The base classes of messages, and types that several modules answer with. */
-const MESSAGE = '^libs/platform/src/(cqrs/message|retention/retention-status)[.]ts$';
+/** The base classes of messages, and types and shapes that several modules answer with. */
+const MESSAGE = '^libs/platform/src/(cqrs/message|http/openapi/shapes|retention/retention-status)[.]ts$';
 
 /** Packages are matched inside their path: the folder that holds node_modules differs from machine to machine. */
 const PACKAGE = 'node_modules/';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { SchemaObject } from './document-types.js';
 
+export * from './shapes.js';
+
 type Json = Record<string, unknown>;
 
 const registry = z.registry<{ id: string; description: string; examples: unknown[] }>();
@@ -31,17 +33,6 @@ export const apiPage = <T>(id: string, item: z.ZodType<T>, description: string, 
     description,
     { data: [example], nextCursor: 'q1ZKzi9KVbIy0FFKK8pNVrIyqgUA' },
   );
-
-/** RFC 3339, UTC, milliseconds. */
-export const instant = () =>
-  z.string().meta({
-    format: 'date-time',
-    pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
-  });
-export const uuid = () => z.string().meta({ format: 'uuid' });
-export const count = () => z.int().min(0);
-/** A string that matches a regular expression. */
-export const text = (pattern: RegExp) => z.string().meta({ pattern: pattern.source });
 
 /** The `$ref` of a schema. */
 export const refTo = (schema: z.ZodType): { $ref: string } => {
