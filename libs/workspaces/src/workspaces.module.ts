@@ -16,7 +16,7 @@ import {
   RotateApiKeyHandler,
   WORKSPACE_EXECUTOR,
 } from './application/workspaces.js';
-import { PORTAL_HANDLERS, PortalSessionQuery } from './application/portal-sessions.js';
+import { PORTAL_HANDLERS } from './application/portal-sessions.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
 import { ApiKeysController } from './http/api-keys.js';
@@ -55,7 +55,6 @@ export class WorkspacesModule {}
   imports: [WorkspacesModule],
   controllers: [ApiKeysController, PortalSessionsController],
   providers: [
-    PortalSessionQuery,
     PageCursors,
     ApiKeyAuthenticator,
     BearerAuthenticator,

@@ -9,8 +9,8 @@ import { EndLinksMadeBy } from '#publishing/contracts/index.js';
 import {
   IssueApiKey,
   ListApiKeys,
-  LONGEST_LABEL,
-  MOST_NETWORKS,
+  MAX_LABEL_LENGTH,
+  MAX_NETWORKS,
   networkText,
   readNetwork,
   RevokeApiKey,
@@ -161,8 +161,8 @@ function parseExpiry(text: string): string {
 
 function parseLabel(text: string): string {
   const label = someText(text);
-  if ([...label].length > LONGEST_LABEL)
-    throw new InvalidArgumentError(`must have 1 to ${LONGEST_LABEL} characters`);
+  if ([...label].length > MAX_LABEL_LENGTH)
+    throw new InvalidArgumentError(`must have 1 to ${MAX_LABEL_LENGTH} characters`);
   return label;
 }
 
@@ -170,8 +170,8 @@ function addNetwork(text: string, before: readonly string[] = []): readonly stri
   const network = readNetwork(text);
   if (!network)
     throw new InvalidArgumentError('must be a network such as 203.0.113.0/24, without bits after the prefix');
-  if (before.length === MOST_NETWORKS)
-    throw new InvalidArgumentError(`a key has at most ${MOST_NETWORKS} networks`);
+  if (before.length === MAX_NETWORKS)
+    throw new InvalidArgumentError(`a key has at most ${MAX_NETWORKS} networks`);
   return [...new Set([...before, networkText(network)])];
 }
 

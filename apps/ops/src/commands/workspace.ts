@@ -6,7 +6,7 @@ import { ownRequest } from '#platform/cqrs/own-request.js';
 import {
   ChooseForWorkspace,
   ListWorkspaces,
-  LONGEST_SESSION_SECONDS,
+  MAX_SESSION_SECONDS,
   OpenPortal,
   OpenWorkspace,
   PAPERS,
@@ -103,7 +103,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
     });
 };
 
-const LONGEST_MINUTES = LONGEST_SESSION_SECONDS / 60;
+const LONGEST_MINUTES = MAX_SESSION_SECONDS / 60;
 const DEFAULT_MINUTES = 60;
 
 interface LinkOptions {

@@ -1,9 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
-import type { Mode } from '#event-sourcing/core/request-context.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import {
@@ -14,7 +14,7 @@ import {
   FindPortalSession,
   keyStands,
   LINK_SECONDS,
-  LONGEST_SESSION_SECONDS,
+  MAX_SESSION_SECONDS,
   type OpenedPortal,
   OpenPortal,
   type PortalLanguage,
@@ -30,10 +30,10 @@ const FORGOTTEN_WITH_EACH = 100;
  * Sessions of a workspace in one mode that its keys have open, with links that still work: one for each of a thousand people. Whoever
  * opens more has a loop. Requests at the same time may exceed it by as many.
  */
-export const MOST_OPEN = 1_000;
+export const MAX_OPEN = 1_000;
 
 /** Whether a caller may know of a session: they share a mode, and only who sees live knows of one that sees live. @param sees a parameter of the statement */
-const isShownTo = (sees: string): string =>
+export const isShownTo = (sees: string): string =>
   `(modes && ${sees} and ('live' = any (${sees}) or not 'live' = any (modes)))`;
 
 /** A link that works at an instant. */
@@ -42,19 +42,6 @@ const LINK_WORKS = `link_sha256 = $1 and link_expires_at > $2::timestamptz and e
 const openerStands = (now: string): string => `(session.key_id is null or exists (
   select from workspaces.api_key as key where key.key_id = session.key_id and ${keyStands(now)}))`;
 const OPENER_STANDS = openerStands('$2');
-
-interface Row {
-  readonly session_id: string;
-  readonly workspace_id: string;
-  readonly key_id: string | null;
-  readonly scopes: readonly string[];
-  readonly modes: readonly Mode[];
-  readonly mode: Mode;
-  readonly language: PortalLanguage;
-  readonly time_zone: string;
-  readonly return_url: string | null;
-  readonly expires_at: Date;
-}
 
 /** 256 bits, which nobody guesses: no slow hash is needed. */
 const SECRET_BYTES = 32;
@@ -70,7 +57,7 @@ const hashOf = (secret: string): Buffer | null =>
 
 /**
  * Adds a session, and deletes some old ones of all workspaces: old by both clocks, of which one may be ahead. A key opens
- * none beyond MOST_OPEN.
+ * none beyond MAX_OPEN.
  */
 @CommandHandler(OpenPortal)
 export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
@@ -94,11 +81,11 @@ export class OpenPortalHandler implements ICommandHandler<OpenPortal> {
        insert into workspaces.portal_session (session_id, workspace_id, key_id, opened_by, scopes, modes, mode,
          language, time_zone, return_url, ttl_seconds, created_at, link_sha256, link_expires_at, expires_at)
        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
-       where $3::text is null or ${MOST_OPEN} > (
+       where $3::text is null or ${MAX_OPEN} > (
          select count(*) from workspaces.portal_session as session
          where workspace_id = $2 and modes && $6::text[] and key_id is not null and ended_at is null
            and expires_at > $12::timestamptz
-           and created_at > $12::timestamptz - interval '${LINK_SECONDS + LONGEST_SESSION_SECONDS} seconds'
+           and created_at > $12::timestamptz - interval '${LINK_SECONDS + MAX_SESSION_SECONDS} seconds'
            and ${openerStands('$12')})`,
       [
         sessionId,
@@ -175,28 +162,15 @@ export class FindPortalSessionHandler implements IQueryHandler<FindPortalSession
   async execute({ secret }: FindPortalSession): Promise<PortalSession | null> {
     const hash = hashOf(secret);
     if (!hash) return null;
-    const { rows } = await this.pool.query<Row>({
+    const { rows } = await this.pool.query<object>({
       name: 'portal-session',
-      text: `select session_id, workspace_id, key_id, scopes, modes, mode, language, time_zone, return_url, expires_at
+      text: `select session_id as "sessionId", workspace_id as "workspaceId", key_id as "keyId", scopes, modes, mode, language,
+                    time_zone as "timeZone", return_url as "returnUrl", expires_at as "expiresAt"
              from workspaces.portal_session as session
              where secret_sha256 = $1 and expires_at > $2::timestamptz and ended_at is null and ${OPENER_STANDS}`,
       values: [hash, instant(this.clock.now())],
     });
-    const [row] = rows;
-    return row
-      ? {
-          sessionId: row.session_id,
-          workspaceId: row.workspace_id,
-          keyId: row.key_id,
-          scopes: row.scopes,
-          modes: row.modes,
-          mode: row.mode,
-          language: row.language,
-          timeZone: row.time_zone,
-          returnUrl: row.return_url,
-          expiresAt: row.expires_at.toISOString(),
-        }
-      : null;
+    return rows[0] ? asRecord<PortalSession>(rows[0]) : null;
   }
 }
 
@@ -239,58 +213,6 @@ export class EndPortalSessionHandler implements ICommandHandler<EndPortalSession
     );
     const [row] = rows;
     return row ? (row.ended ? 'ended' : 'foreign') : 'unknown';
-  }
-}
-
-/** A session as the workspace sees it. Instants are RFC 3339. */
-export interface PortalSessionSummary {
-  readonly sessionId: string;
-  /** As `apiKey:<keyId>` or `operator:ada`. */
-  readonly openedBy: string;
-  readonly scopes: readonly string[];
-  readonly modes: readonly Mode[];
-  readonly createdAt: string;
-  /** When its link was used; `null`: it was not. */
-  readonly startedAt: string | null;
-  readonly expiresAt: string;
-  /** When it was ended before its time. */
-  readonly endedAt: string | null;
-}
-
-@Injectable()
-export class PortalSessionQuery {
-  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
-
-  /**
-   * Sessions of a workspace, newest first, also those that have ended in the last 30 days.
-   * @param sees the modes of the caller: a session that has none of them, or sees live when the caller does not, is not shown
-   * @param after `createdAt` and `sessionId` of the last one of the page before; `null`: from the newest
-   */
-  async page(
-    workspaceId: string,
-    sees: readonly Mode[],
-    limit: number,
-    after: readonly string[] | null,
-  ): Promise<readonly PortalSessionSummary[]> {
-    const { rows } = await this.pool.query<
-      Row & { opened_by: string; created_at: Date; started_at: Date | null; ended_at: Date | null }
-    >(
-      `select session_id, opened_by, scopes, modes, created_at, started_at, expires_at, ended_at
-       from workspaces.portal_session
-       where workspace_id = $1 and ${isShownTo('$5::text[]')} and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
-       order by created_at desc, session_id desc limit $2`,
-      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
-    );
-    return rows.map((row) => ({
-      sessionId: row.session_id,
-      openedBy: row.opened_by,
-      scopes: row.scopes,
-      modes: row.modes,
-      createdAt: row.created_at.toISOString(),
-      startedAt: row.started_at?.toISOString() ?? null,
-      expiresAt: row.expires_at.toISOString(),
-      endedAt: row.ended_at?.toISOString() ?? null,
-    }));
   }
 }
 

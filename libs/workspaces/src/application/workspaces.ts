@@ -2,20 +2,21 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler, type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
-import { assertNever } from '#event-sourcing/core/decider.js';
 import { decodeOrShow, isOpaque } from '#event-sourcing/core/event-catalogue.js';
-import type { Mode, RequestContext } from '#event-sourcing/core/request-context.js';
+import type { RequestContext } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { CommandExecutor, type Outcome } from '#event-sourcing/commands/command-executor.js';
 import { EVENT_STORE, type EventStore, scopedEventStore } from '#event-sourcing/store/event-store.js';
 import { ORDINARY_SCOPES } from '#platform/auth/scopes.js';
 import { drawBytes } from '#platform/crypto/draw.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import {
   type ApiKeyTerms,
   ChooseForWorkspace,
   type Chosen,
+  type ExpiringKey,
   FindExpiringKeys,
   GetPaper,
   IssueApiKey,
@@ -105,23 +106,17 @@ const termsOf = ({ state }: KeyOutcome, keyId: string): ApiKeyTerms | null => {
   return terms;
 };
 
+const OUTCOMES = {
+  WorkspaceNotOpen: 'unknown_workspace',
+  UnknownKey: 'unknown_key',
+  KeyLimitReached: 'key_limit_reached',
+  OwnKeyEnded: 'own_key_ended',
+  BeyondCaller: 'beyond_caller',
+} as const satisfies Record<WorkspaceRejection['code'], KeyRefusal['outcome']>;
+
 /** What the caller learns of a refusal to issue or rotate a key. */
-const refusalOf = (rejection: WorkspaceRejection): KeyRefusal => {
-  switch (rejection.code) {
-    case 'WorkspaceNotOpen':
-      return { outcome: 'unknown_workspace' };
-    case 'UnknownKey':
-      return { outcome: 'unknown_key' };
-    case 'KeyLimitReached':
-      return { outcome: 'key_limit_reached', ...rejection.details };
-    case 'OwnKeyEnded':
-      return { outcome: 'own_key_ended' };
-    case 'BeyondCaller':
-      return { outcome: 'beyond_caller', ...rejection.details };
-    default:
-      return assertNever(rejection);
-  }
-};
+const refusalOf = ({ code, details }: WorkspaceRejection) =>
+  ({ outcome: OUTCOMES[code], ...details }) as KeyRefusal;
 
 /** A new key, the same for a repeat of the same request: only its hash is stored, so nobody could read it back. */
 const drawApiKey = (by: Pick<RequestContext, 'seed'>): NewApiKey =>
@@ -276,25 +271,15 @@ export class FindExpiringKeysHandler implements IQueryHandler<FindExpiringKeys> 
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
   async execute({ from, withinMs, after }: FindExpiringKeys) {
-    const { rows } = await this.pool.query<{
-      key_id: string;
-      workspace_id: string;
-      mode: Mode;
-      expires_at: Date;
-    }>(
-      `select key_id, workspace_id, mode, expires_at from workspaces.api_key
+    const { rows } = await this.pool.query<object>(
+      `select workspace_id as "workspaceId", key_id as "keyId", mode, expires_at as "expiresAt" from workspaces.api_key
        where key_id > $3 and revoked_at is null and expires_at > $1::timestamptz
          and expires_at <= $1::timestamptz + $2 * interval '1 millisecond'
          and issued_at <= expires_at - $2 * interval '1 millisecond'
        order by key_id limit ${PAGE}`,
       [from, withinMs, after],
     );
-    const found = rows.map((row) => ({
-      workspaceId: row.workspace_id,
-      keyId: row.key_id,
-      mode: row.mode,
-      expiresAt: row.expires_at.toISOString(),
-    }));
+    const found = rows.map((row) => asRecord<ExpiringKey>(row));
     return { found, next: found.length < PAGE ? null : found.at(-1)!.keyId };
   }
 }

@@ -35,18 +35,28 @@ describe('A bearer token', () => {
     });
   });
 
-  it.each<[string, JWTPayload]>([
-    ['of another issuer', { iss: 'https://elsewhere.example' }],
-    ['for another audience', { aud: 'another-service' }],
-    ['that has expired', { iat: NOW_S - 700, exp: NOW_S - 6 }],
-    ['that is not valid yet', { nbf: NOW_S + 60 }],
-    ['that lives longer than 15 minutes', { exp: NOW_S + 60 * 15 }],
-    ['that lives longer than 15 minutes from now', { iat: undefined, exp: NOW_S + 60 * 15 + 6 }],
-    ['issued in the future', { iat: NOW_S + 6 }],
-    ['of a malformed workspace id', { wid: '../ws_1' }],
-    ['without scopes', { scope: undefined }],
-  ])('%s is refused', async (_, changes) => {
-    expect(await authenticator.verify(await sign(changes))).toBeNull();
+  it.each<[string, () => string | Promise<string>]>([
+    ['of another issuer', () => sign({ iss: 'https://elsewhere.example' })],
+    ['for another audience', () => sign({ aud: 'another-service' })],
+    ['that has expired', () => sign({ iat: NOW_S - 700, exp: NOW_S - 6 })],
+    ['that is not valid yet', () => sign({ nbf: NOW_S + 60 })],
+    ['that lives longer than 15 minutes', () => sign({ exp: NOW_S + 60 * 15 })],
+    ['that lives longer than 15 minutes from now', () => sign({ iat: undefined, exp: NOW_S + 60 * 15 + 6 })],
+    ['issued in the future', () => sign({ iat: NOW_S + 6 })],
+    ['of a malformed workspace id', () => sign({ wid: '../ws_1' })],
+    ['without scopes', () => sign({ scope: undefined })],
+    ['that is garbage', () => 'a.b.c'],
+    ['of four parts', () => 'e30.e30.e30.e30'],
+    ['of no type', () => craft({ ...EDDSA, typ: '' })],
+    ['of the type of another use', () => craft({ ...EDDSA, typ: 'logout+jwt' })],
+    ['without an algorithm', () => craft({ kid: 'ed' })],
+    ['of the algorithm none', () => craft({ alg: 'none', kid: 'ed' })],
+    ['of the algorithm of the other key', () => craft({ alg: 'RS256', kid: 'ed' })],
+    ['whose subject no database could keep', () => craft(EDDSA, { ...CLAIMS, sub: 'a\u0000b' })],
+    ['whose subject no log could keep', () => craft(EDDSA, { ...CLAIMS, sub: '\ud800' })],
+    ['that is too long', () => craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(9_000) })],
+  ])('%s is refused', async (_, token) => {
+    expect(await authenticator.verify(await token())).toBeNull();
   });
 
   it('that names a mode makes and sees nothing of the other one', async () => {
@@ -101,15 +111,11 @@ describe('A bearer token', () => {
     }
   });
 
-  it('that is garbage, or altered, is refused', async () => {
-    const token = await sign();
-    const [header = '', , signature = ''] = token.split('.');
-    const other = Buffer.from(JSON.stringify({ ...CLAIMS, wid: 'ws_0000000000000000000000' })).toString(
-      'base64url',
-    );
-    for (const text of ['', 'a.b.c', 'good', `${header}.${other}.${signature}`]) {
-      expect(await authenticator.verify(text)).toBeNull();
-    }
+  it('that was altered is refused', async () => {
+    const [header = '', , signature = ''] = (await sign()).split('.');
+    const claims = JSON.stringify({ ...CLAIMS, wid: 'ws_0000000000000000000000' });
+    const other = Buffer.from(claims).toString('base64url');
+    expect(await authenticator.verify(`${header}.${other}.${signature}`)).toBeNull();
   });
 
   it('is refused where no issuer is configured', async () => {
@@ -118,43 +124,12 @@ describe('A bearer token', () => {
   });
 });
 
-describe('The header of a token', () => {
-  it.each(['JWT', 'at+jwt', 'Application/JWT'])('may have the type %s', async (typ) => {
-    expect(await authenticator.verify(craft({ ...EDDSA, typ }))).not.toBeNull();
-  });
-
-  it.each(['', 'logout+jwt', 'text/jwt', null])('may not have the type %j of another use', async (typ) => {
-    expect(await authenticator.verify(craft({ ...EDDSA, typ }))).toBeNull();
-  });
-
-  it.each<[string, Record<string, unknown>]>([
-    ['none', { alg: 'none', kid: 'ed' }],
-    ['of the other key', { alg: 'RS256', kid: 'ed' }],
-    ['missing', { kid: 'ed' }],
-  ])('whose algorithm is %s is refused', async (_, header) => {
-    expect(await authenticator.verify(craft(header))).toBeNull();
-  });
-});
-
-describe('Before a signature is checked', () => {
-  it.each<[string, string]>([['a token of four parts', 'e30.e30.e30.e30']])(
-    '%s is refused',
-    async (_, token) => {
-      expect(await authenticator.verify(token)).toBeNull();
-    },
-  );
-
-  it('a validly signed token that is too long is refused', async () => {
-    expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(5_000) }))).not.toBeNull();
-    expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(9_000) }))).toBeNull();
-  });
-
-  it.each(['a\u0000b', '\ud800'])(
-    'a subject that no log and no database could keep is refused: %j',
-    async (sub) => {
-      expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, sub }))).toBeNull();
-    },
-  );
+it.each<[string, () => string]>([
+  ['of the type JWT', () => craft({ ...EDDSA, typ: 'JWT' })],
+  ['of the type of access tokens, as a media type', () => craft({ ...EDDSA, typ: 'Application/at+JWT' })],
+  ['that is long', () => craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(5_000) })],
+])('A token %s is accepted', async (_, token) => {
+  expect(await authenticator.verify(token())).not.toBeNull();
 });
 
 describe('A key of the set', () => {

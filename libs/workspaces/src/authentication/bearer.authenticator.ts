@@ -167,7 +167,7 @@ const TYPES = ['jwt', 'at+jwt'];
 
 /** What a token says, unverified; `null` for text that cannot be a valid token, whatever its signature. */
 const readToken = (token: string) => {
-  if (token.length > LONGEST_TOKEN) return null;
+  if (token.length > MAX_TOKEN_LENGTH) return null;
   try {
     const header = decodeProtectedHeader(token);
     const isUsual = ALGORITHMS.includes(header.alg ?? '') && isType(header.typ);
@@ -236,7 +236,7 @@ const livesTooLong = ({ iat, exp }: TokenClaims, nowS: number): boolean =>
   (iat !== undefined && (exp - iat > MAX_LIFE_S || iat - nowS > CLOCK_TOLERANCE_S));
 
 /** A longer bearer token (bytes) is not checked. */
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN_LENGTH = 8_192;
 
 /** Signatures verified at a time. Node has four threads for such work; two stay free. */
 const VERIFIED_AT_ONCE = 2;

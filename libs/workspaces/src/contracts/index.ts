@@ -61,7 +61,7 @@ export class OpenWorkspace extends Command<{ workspaceId: string }> {
 }
 
 /** Most characters of a key's label. */
-export const LONGEST_LABEL = 100;
+export const MAX_LABEL_LENGTH = 100;
 
 /** What a key is for, and what limits it. */
 export interface ApiKeyTerms {
@@ -303,11 +303,11 @@ export const PORTAL_LANGUAGES = ['fr', 'en'] as const;
 export type PortalLanguage = (typeof PORTAL_LANGUAGES)[number];
 
 /** Characters of the longest name of a zone. */
-export const LONGEST_TIME_ZONE = 64;
+export const MAX_TIME_ZONE_LENGTH = 64;
 
 /** Whether the formats of this process know the zone. */
 export const isTimeZone = (name: string): boolean => {
-  if (name.length > LONGEST_TIME_ZONE) return false;
+  if (name.length > MAX_TIME_ZONE_LENGTH) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
@@ -333,7 +333,7 @@ export const portalUrl = (
 /** How long the link to a session works, seconds. */
 export const LINK_SECONDS = 60;
 /** The longest session, seconds. */
-export const LONGEST_SESSION_SECONDS = 8 * 3_600;
+export const MAX_SESSION_SECONDS = 8 * 3_600;
 
 /** What a session may do, and how it looks at first. */
 export interface PortalTerms {
@@ -346,7 +346,7 @@ export interface PortalTerms {
   readonly timeZone: string;
   /** Where the portal leads back to; `null`: nowhere. */
   readonly returnUrl: string | null;
-  /** How long the session lasts once it has begun; at most LONGEST_SESSION_SECONDS. */
+  /** How long the session lasts once it has begun; at most MAX_SESSION_SECONDS. */
   readonly ttlSeconds: number;
 }
 

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 export type Network = readonly [first: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
 
 /** Most networks of one key. Each request with the key is compared with every one. */
-export const MOST_NETWORKS = 32;
+export const MAX_NETWORKS = 32;
 
 const CIDR = /^([0-9a-f:.]{2,45})(?:\/(0|[1-9]\d{0,2}))?$/i;
 /** Bits before the IPv4 address in an IPv4-mapped IPv6 address, `::ffff:203.0.113.7`. */
@@ -51,9 +51,7 @@ const addressOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
 };
 
 const endsInZeros = (address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): boolean => {
-  const bits = address
-    .toByteArray()
-    .map((byte) => byte.toString(2).padStart(8, '0'))
-    .join('');
-  return !bits.slice(prefix).includes('1');
+  const text = address.toString();
+  const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return kind.networkAddressFromCIDR(`${text}/${prefix}`).toString() === text;
 };

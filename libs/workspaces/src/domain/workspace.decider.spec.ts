@@ -123,7 +123,7 @@ describe('a workspace', () => {
   });
 
   it('revokes a key it issued, once, and never revives it', () => {
-    given(workspaceDecider, [opened]).when(revoke).thenRejects('UnknownKey', { keyId: 'key00001' });
+    given(workspaceDecider, [opened]).when(revoke).thenRejects('UnknownKey');
     given(workspaceDecider, [opened, issued]).when(revoke).then(revoked);
     given(workspaceDecider, [opened, issued, revoked]).when(revoke).thenIgnores('AlreadyRevoked');
     given(workspaceDecider, [opened, issued, revoked]).when(issue).thenIgnores('AlreadyIssued');
@@ -182,14 +182,13 @@ describe('a rotation', () => {
   });
 
   it('needs an active key that the caller sees', () => {
-    const unknown = { keyId: 'key00001' };
-    given(workspaceDecider, [opened]).when(rotate).thenRejects('UnknownKey', unknown);
-    given(workspaceDecider, [opened, issued, revoked]).when(rotate).thenRejects('UnknownKey', unknown);
+    given(workspaceDecider, [opened]).when(rotate).thenRejects('UnknownKey');
+    given(workspaceDecider, [opened, issued, revoked]).when(rotate).thenRejects('UnknownKey');
     const replaced = [opened, issued, key('key00003'), replacedAt('2026-04-04T00:00:00.000Z')];
-    given(workspaceDecider, replaced).when(rotate).thenRejects('UnknownKey', unknown);
+    given(workspaceDecider, replaced).when(rotate).thenRejects('UnknownKey');
     given(workspaceDecider, [opened, issued])
       .when({ ...rotate, manager: { keyId: null, sees: ['test'] } })
-      .thenRejects('UnknownKey', unknown);
+      .thenRejects('UnknownKey');
     given(workspaceDecider, [opened, issued, key('key00002')])
       .when(rotate)
       .thenIgnores('AlreadyIssued');

@@ -60,9 +60,9 @@ export type WorkspaceCommand =
 
 export type WorkspaceRejection =
   | Rejection<'WorkspaceNotOpen', null>
-  | Rejection<'UnknownKey', { keyId: string }>
+  | Rejection<'UnknownKey', null>
   | Rejection<'KeyLimitReached', { limit: number }>
-  | Rejection<'OwnKeyEnded', { keyId: string }>
+  | Rejection<'OwnKeyEnded', null>
   | Rejection<'BeyondCaller', BeyondCaller>;
 
 /** A key that is not revoked. */
@@ -174,7 +174,7 @@ const decide = (command: WorkspaceCommand, state: Workspace): Decided => {
 const issue = (command: Issue, state: Workspace): Decided => {
   const { keyId, asked, ordinaryScopes, manager, limit, now } = command;
   const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
-  if (own === undefined) return ownKeyEnded(manager.keyId);
+  if (own === undefined) return reject('OwnKeyEnded', null);
   // A repeat shows the key as it was issued: the caller must be able to give that one.
   const terms = state.standing.get(keyId) ?? completed(asked, ordinaryScopes, own);
   const beyond = beyondCaller(terms, manager, own);
@@ -188,10 +188,10 @@ const issue = (command: Issue, state: Workspace): Decided => {
 const rotate = (command: Rotate, state: Workspace): Decided => {
   const { keyId, previous, overlapMs, manager, limit, now } = command;
   const own = manager.keyId === null ? null : activeKey(state, manager.keyId, now);
-  if (own === undefined) return ownKeyEnded(manager.keyId);
+  if (own === undefined) return reject('OwnKeyEnded', null);
   // A repeat finds the successor in place of the previous key.
   const terms = state.standing.get(keyId) ?? activeKey(state, previous, now);
-  if (!terms || !manager.sees.includes(terms.mode)) return reject('UnknownKey', { keyId: previous });
+  if (!terms || !manager.sees.includes(terms.mode)) return reject('UnknownKey', null);
   const beyond = beyondCaller(terms, manager, own);
   if (beyond) return reject('BeyondCaller', beyond);
   if (isIssued(state, keyId)) return ignore('AlreadyIssued');
@@ -214,7 +214,7 @@ const rotate = (command: Rotate, state: Workspace): Decided => {
 
 const revoke = ({ keyId, reason, sees }: Revoke, state: Workspace): Decided => {
   const mode = state.standing.get(keyId)?.mode ?? state.revoked.get(keyId);
-  if (mode === undefined || !sees.includes(mode)) return reject('UnknownKey', { keyId });
+  if (mode === undefined || !sees.includes(mode)) return reject('UnknownKey', null);
   return state.revoked.has(keyId)
     ? ignore('AlreadyRevoked')
     : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
@@ -245,8 +245,6 @@ const issued = (
   type: 'ApiKeyIssued',
   data: { keyId, hash, label, expiresAt, mode, scopes: [...scopes], networks: [...networks], replaces },
 });
-
-const ownKeyEnded = (keyId: string | null) => reject('OwnKeyEnded', { keyId: keyId ?? '' });
 
 const isIssued = ({ standing, revoked }: Workspace, keyId: string): boolean =>
   standing.has(keyId) || revoked.has(keyId);

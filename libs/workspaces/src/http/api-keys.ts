@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBody, ApiOperation, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
-import { IsArray, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
+import { ApiBody, ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { IsArray, IsString } from 'class-validator';
 import type { Response } from 'express';
 import { z } from 'zod';
 import type { Clock } from '#event-sourcing/core/clock.js';
@@ -15,7 +15,16 @@ import {
   WRITABLE_SCOPES,
 } from '#platform/auth/scopes.js';
 import { ownRequest } from '#platform/cqrs/own-request.js';
-import { IfSent, IfSentAndNotNull, listType, stringType } from '#platform/http/body-rules.js';
+import {
+  DAY_SECONDS,
+  listType,
+  MAX_OVERLAP_SECONDS,
+  NullableField,
+  OneOf,
+  OptionalField,
+  SecondsField,
+  stringType,
+} from '#platform/http/body-rules.js';
 import type { SelfChecking } from '#platform/http/body.pipe.js';
 import { parseInstant } from '#platform/http/instant.js';
 import { apiPage, apiSchema, instant, text } from '#platform/http/openapi/api-schema.js';
@@ -33,11 +42,11 @@ import {
   IssueApiKey,
   type KeyManager,
   type KeyRefusal,
-  LONGEST_LABEL,
+  MAX_LABEL_LENGTH,
   RevokeApiKey,
   RotateApiKey,
 } from '../contracts/index.js';
-import { MOST_NETWORKS, networkText, readNetwork } from '../contracts/networks.js';
+import { MAX_NETWORKS, networkText, readNetwork } from '../contracts/networks.js';
 import { ApiKeyQuery } from '../read-models/queries.js';
 
 const READS_KEYS = { apiKey: 'keys:write', bearer: 'keys:read' } as const;
@@ -197,35 +206,31 @@ const OUT_OF_REACH = {
 } as const;
 
 /** Longer than any network in CIDR notation. */
-const LONGEST_NETWORK = 64;
+const MAX_NETWORK_LENGTH = 64;
 
 /** Body of POST /api/v1/keys. */
 @ApiSchema({ name: 'IssueApiKey' })
 class IssueApiKeyDto implements SelfChecking {
-  @ApiPropertyOptional({
+  @NullableField(IsString(stringType), {
     type: 'string',
     nullable: true,
     minLength: 1,
-    maxLength: LONGEST_LABEL,
+    maxLength: MAX_LABEL_LENGTH,
     description: 'What the key is for',
     examples: ['nightly export'],
   })
-  @IfSentAndNotNull()
-  @IsString(stringType)
   label?: string | null;
 
-  @ApiPropertyOptional({
+  @OptionalField(OneOf(MODES), {
     type: 'string',
     enum: [...MODES],
     description:
       'Whether the key makes and sees live or test resources. Default: the mode of the credential that issues it, `live` for a bearer token',
     examples: ['live'],
   })
-  @IfSent()
-  @IsIn(MODES, { message: `must be one of ${MODES.join(', ')}`, context: { code: 'invalid_value' } })
   mode?: Mode;
 
-  @ApiPropertyOptional({
+  @OptionalField(IsArray(listType), {
     type: 'array',
     items: { type: 'string', enum: [...WRITABLE_SCOPES] },
     minItems: 1,
@@ -233,23 +238,19 @@ class IssueApiKeyDto implements SelfChecking {
       'What the key may do. `webhooks:*` stands for both scopes of webhooks. Default: all but `erasure`, `keys:write` and `portal:write`; for a caller with an API key, as many of them as that key has',
     examples: [['readings:read', 'readings:write', 'documents:read']],
   })
-  @IfSent()
-  @IsArray(listType)
   scopes?: string[];
 
-  @ApiPropertyOptional({
+  @OptionalField(IsArray(listType), {
     type: 'array',
-    items: { type: 'string', maxLength: LONGEST_NETWORK },
-    maxItems: MOST_NETWORKS,
+    items: { type: 'string', maxLength: MAX_NETWORK_LENGTH },
+    maxItems: MAX_NETWORKS,
     description:
       'Networks that the key works from, in CIDR notation (IPv4 or IPv6); empty: everywhere. Default: everywhere; for a caller with an API key, the networks of that key',
     examples: [['203.0.113.0/24', '2001:db8::/32']],
   })
-  @IfSent()
-  @IsArray(listType)
   networks?: string[];
 
-  @ApiPropertyOptional({
+  @NullableField(IsString(stringType), {
     type: 'string',
     nullable: true,
     format: 'date-time',
@@ -257,8 +258,6 @@ class IssueApiKeyDto implements SelfChecking {
       'When the key stops working; null or absent: never, or for a caller with an API key, when that key does',
     examples: ['2027-12-31T00:00:00Z'],
   })
-  @IfSentAndNotNull()
-  @IsString(stringType)
   expiresAt?: string | null;
 
   /** The networks as they are stored; `null` when none are asked for. */
@@ -279,8 +278,8 @@ class IssueApiKeyDto implements SelfChecking {
 }
 
 const labelErrors = (label: string | null | undefined): FieldError[] => {
-  if (typeof label !== 'string' || (label !== '' && !isLonger(label, LONGEST_LABEL))) return [];
-  const detail = `must have 1 to ${LONGEST_LABEL} characters`;
+  if (typeof label !== 'string' || (label !== '' && !isLonger(label, MAX_LABEL_LENGTH))) return [];
+  const detail = `must have 1 to ${MAX_LABEL_LENGTH} characters`;
   return [{ pointer: '/label', code: label === '' ? 'too_short' : 'too_long', detail }];
 };
 
@@ -301,8 +300,8 @@ export const scopeErrors = (
 };
 
 const networkErrors = (networks: readonly unknown[] | undefined): FieldError[] => {
-  if (networks && networks.length > MOST_NETWORKS) {
-    const detail = `must have at most ${MOST_NETWORKS} networks`;
+  if (networks && networks.length > MAX_NETWORKS) {
+    const detail = `must have at most ${MAX_NETWORKS} networks`;
     return [{ pointer: '/networks', code: 'too_long', detail }];
   }
   const detail =
@@ -325,29 +324,16 @@ const expiryErrors = (expiresAt: string | null | undefined): FieldError[] =>
       ]
     : [];
 
-const LONGEST_OVERLAP_SECONDS = 604_800;
-const DAY_SECONDS = 86_400;
-
-const overlap = {
-  message: `must be a whole number of seconds from 0 to ${LONGEST_OVERLAP_SECONDS}`,
-  context: { code: 'invalid_value' },
-};
-
 /** Body of POST /api/v1/keys/{keyId}/rotate. */
 @ApiSchema({ name: 'RotateApiKey' })
 class RotateApiKeyDto {
-  @ApiPropertyOptional({
-    type: 'integer',
+  @SecondsField({
     minimum: 0,
-    maximum: LONGEST_OVERLAP_SECONDS,
+    maximum: MAX_OVERLAP_SECONDS,
     default: DAY_SECONDS,
     description: 'How long the previous key still works, in seconds; 0 revokes it',
     examples: [3_600],
   })
-  @IfSent()
-  @IsInt(overlap)
-  @Min(0, overlap)
-  @Max(LONGEST_OVERLAP_SECONDS, overlap)
   overlapSeconds: number = DAY_SECONDS;
 }
 

@@ -1,13 +1,21 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema, ApiTags } from '@nestjs/swagger';
-import { IsArray, IsDefined, IsIn, IsInt, IsString, Max, Min } from 'class-validator';
+import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { IsArray, IsDefined, IsString } from 'class-validator';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { MODES } from '#event-sourcing/core/request-context.js';
+import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE, SESSION_SCOPES } from '#platform/auth/scopes.js';
-import { IfSent, IfSentAndNotNull, listType, required, stringType } from '#platform/http/body-rules.js';
+import {
+  listType,
+  NullableField,
+  OneOf,
+  OptionalField,
+  required,
+  SecondsField,
+  stringType,
+} from '#platform/http/body-rules.js';
 import type { SelfChecking } from '#platform/http/body.pipe.js';
 import { apiPage, apiSchema, instant, uuid } from '#platform/http/openapi/api-schema.js';
 import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
@@ -16,12 +24,15 @@ import { type FieldError, Problem } from '#platform/http/problem.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { CONFIG } from '#platform/tokens.js';
-import { PortalSessionQuery, type PortalSessionSummary } from '../application/portal-sessions.js';
+import { isShownTo } from '../application/portal-sessions.js';
+import type { Pool } from 'pg';
+import { asRecord } from '#platform/postgres/as-record.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import {
   EndPortalSession,
   isTimeZone,
-  LONGEST_SESSION_SECONDS,
-  LONGEST_TIME_ZONE,
+  MAX_SESSION_SECONDS,
+  MAX_TIME_ZONE_LENGTH,
   OpenPortal,
   PORTAL_LANGUAGES,
   type PortalAddress,
@@ -58,7 +69,19 @@ const openedSessionSchema = apiSchema(
   },
 );
 
-const example: PortalSessionSummary = {
+const session = z.object({
+  sessionId: uuid().describe('Names the session; not a secret'),
+  openedBy: z.string().describe('Who opened it: `apiKey:` and the id of a key, or `operator:` and a name'),
+  scopes: z.array(z.string()).describe('What it may do'),
+  modes: z.array(z.enum(MODES)).describe('The modes that it may see'),
+  createdAt: instant().describe('When its link was made'),
+  startedAt: instant().nullable().describe('When its link was used; null: it was not'),
+  expiresAt: instant().describe('When it ends; until it begins, when its link expires'),
+  endedAt: instant().nullable().describe('When somebody ended it before its time'),
+});
+type Session = z.infer<typeof session>;
+
+const example: Session = {
   sessionId: EXAMPLE_ID,
   openedBy: 'apiKey:Ab3dE6gH',
   scopes: ['readings:read', 'documents:read', 'credits:read'],
@@ -69,18 +92,9 @@ const example: PortalSessionSummary = {
   endedAt: null,
 };
 
-const sessionSchema = apiSchema<PortalSessionSummary>(
+const sessionSchema = apiSchema(
   'PortalSession',
-  z.object({
-    sessionId: uuid().describe('Names the session; not a secret'),
-    openedBy: z.string().describe('Who opened it: `apiKey:` and the id of a key, or `operator:` and a name'),
-    scopes: z.array(z.string()).describe('What it may do'),
-    modes: z.array(z.enum(MODES)).describe('The modes that it may see'),
-    createdAt: instant().describe('When its link was made'),
-    startedAt: instant().nullable().describe('When its link was used; null: it was not'),
-    expiresAt: instant().describe('When it ends; until it begins, when its link expires'),
-    endedAt: instant().nullable().describe('When somebody ended it before its time'),
-  }),
+  session,
   'A session of the portal, without its secrets.',
   example,
 );
@@ -92,14 +106,9 @@ const sessionPageSchema = apiPage(
   example,
 );
 
-const SHORTEST_SESSION_SECONDS = 60;
-const LONGEST_RETURN_URL = 2_048;
+const MIN_SESSION_SECONDS = 60;
+const MAX_RETURN_URL_LENGTH = 2_048;
 const DEFAULT_SECONDS = 3_600;
-
-const lifetime = {
-  message: `must be a whole number of seconds from ${SHORTEST_SESSION_SECONDS} to ${LONGEST_SESSION_SECONDS}`,
-  context: { code: 'invalid_value' },
-};
 
 /** Body of POST /api/v1/portal/sessions. */
 @ApiSchema({ name: 'OpenPortalSession' })
@@ -116,55 +125,41 @@ class OpenPortalSessionDto implements SelfChecking {
   @IsArray(listType)
   scopes!: string[];
 
-  @ApiPropertyOptional({
+  @OptionalField(OneOf(PORTAL_LANGUAGES), {
     type: 'string',
     enum: [...PORTAL_LANGUAGES],
     default: 'en',
     description: 'The language of its pages; the person can choose the other',
     examples: ['fr'],
   })
-  @IfSent()
-  @IsIn(PORTAL_LANGUAGES, {
-    message: `must be one of ${PORTAL_LANGUAGES.join(', ')}`,
-    context: { code: 'invalid_value' },
-  })
   language: PortalLanguage = 'en';
 
-  @ApiPropertyOptional({
+  @OptionalField(IsString(stringType), {
     type: 'string',
-    maxLength: LONGEST_TIME_ZONE,
+    maxLength: MAX_TIME_ZONE_LENGTH,
     default: 'UTC',
     description: 'The time zone of its pages, an IANA name; the person can choose another',
     examples: ['Europe/Paris'],
   })
-  @IfSent()
-  @IsString(stringType)
   timeZone: string = 'UTC';
 
-  @ApiPropertyOptional({
+  @NullableField(IsString(stringType), {
     type: 'string',
     nullable: true,
     format: 'uri',
-    maxLength: LONGEST_RETURN_URL,
+    maxLength: MAX_RETURN_URL_LENGTH,
     description: 'Where the pages lead back to, an https URL of yours',
     examples: ['https://app.example.com/readings'],
   })
-  @IfSentAndNotNull()
-  @IsString(stringType)
   returnUrl?: string | null;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: SHORTEST_SESSION_SECONDS,
-    maximum: LONGEST_SESSION_SECONDS,
+  @SecondsField({
+    minimum: MIN_SESSION_SECONDS,
+    maximum: MAX_SESSION_SECONDS,
     default: DEFAULT_SECONDS,
     description: 'How long the session lasts once its link is used, in seconds',
     examples: [3_600],
   })
-  @IfSent()
-  @IsInt(lifetime)
-  @Min(SHORTEST_SESSION_SECONDS, lifetime)
-  @Max(LONGEST_SESSION_SECONDS, lifetime)
   ttlSeconds: number = DEFAULT_SECONDS;
 
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
@@ -183,7 +178,7 @@ const unknownZone: FieldError = {
 };
 
 const isReturnUrl = (text: string): boolean => {
-  const url = text.length <= LONGEST_RETURN_URL && URL.canParse(text) ? new URL(text) : null;
+  const url = text.length <= MAX_RETURN_URL_LENGTH && URL.canParse(text) ? new URL(text) : null;
   const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   return url !== null && (url.protocol === 'https:' || isLocal) && url.username === '' && url.password === '';
 };
@@ -211,6 +206,25 @@ const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void
   });
 };
 
+/** Sessions that such callers may know of, newest first, also those that have ended in the last 30 days. */
+export const pageOfSessions = async (
+  pool: Pool,
+  workspaceId: string,
+  sees: readonly Mode[],
+  limit: number,
+  after: readonly string[] | null,
+): Promise<readonly Session[]> => {
+  const { rows } = await pool.query<object>(
+    `select session_id as "sessionId", opened_by as "openedBy", scopes, modes, created_at as "createdAt",
+            started_at as "startedAt", expires_at as "expiresAt", ended_at as "endedAt"
+     from workspaces.portal_session
+     where workspace_id = $1 and ${isShownTo('$5::text[]')} and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
+     order by created_at desc, session_id desc limit $2`,
+    [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
+  );
+  return rows.map((row) => asRecord<Session>(row));
+};
+
 /** Lets people into the workspace portal, shows who was let in, and ends their sessions. */
 @Controller('api/v1/portal/sessions')
 @Accepts({ apiKey: 'portal:write' })
@@ -218,9 +232,9 @@ const requireOwn = (scopes: readonly string[], { scopes: own }: Principal): void
 export class PortalSessionsController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly sessions: PortalSessionQuery,
     private readonly cursors: PageCursors,
     @Inject(CONFIG) private readonly config: PortalAddress,
+    @Inject(POSTGRES) private readonly pool: Pool,
   ) {}
 
   @Post()
@@ -273,7 +287,7 @@ export class PortalSessionsController {
   ) {
     const scope = ['portal-sessions', workspaceId, ...sees] as const;
     const page = this.cursors.read(limit, cursor, ...scope);
-    const rows = await this.sessions.page(workspaceId, sees, page.limit + 1, page.after);
+    const rows = await pageOfSessions(this.pool, workspaceId, sees, page.limit + 1, page.after);
     return this.cursors.page(
       rows,
       page.limit,

@@ -8,6 +8,7 @@ import { type Mode, MODES } from '#event-sourcing/core/request-context.js';
 import { streamName } from '#event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { askedTogether } from '#platform/postgres/asked-together.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import {
   type ApiKeySummary,
@@ -97,17 +98,7 @@ export class ApiKeyQuery {
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly ApiKeySummary[]> {
-    const { rows } = await this.pool.query<{
-      keyId: string;
-      label: string | null;
-      mode: Mode;
-      scopes: readonly string[];
-      networks: readonly string[];
-      issuedAt: Date;
-      expiresAt: Date | null;
-      revokedAt: Date | null;
-      lastUsedAt: Date | null;
-    }>(
+    const { rows } = await this.pool.query<object>(
       // A part for each mode: an index has the keys of one in this order.
       `select key_id as "keyId", label, mode, scopes, networks, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
               used_at as "lastUsedAt"
@@ -120,13 +111,7 @@ export class ApiKeyQuery {
        order by issued_at desc, key_id desc limit $2`,
       [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, sees],
     );
-    return rows.map(({ issuedAt, expiresAt, revokedAt, lastUsedAt, ...key }) => ({
-      ...key,
-      issuedAt: issuedAt.toISOString(),
-      expiresAt: expiresAt?.toISOString() ?? null,
-      revokedAt: revokedAt?.toISOString() ?? null,
-      lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    }));
+    return rows.map((row) => asRecord<ApiKeySummary>(row));
   }
 }
 
@@ -167,17 +152,12 @@ export class ListWorkspacesHandler implements IQueryHandler<ListWorkspaces> {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
   async execute(): Promise<readonly WorkspaceSummary[]> {
-    const { rows } = await this.pool.query<{ id: string; name: string; at: Date; keys: number }>(
-      `select w.workspace_id as id, w.name, w.opened_at as at,
-              count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))::int as keys
+    const { rows } = await this.pool.query<object>(
+      `select w.workspace_id as "workspaceId", w.name, w.opened_at as "openedAt",
+              count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))::int as "activeKeys"
        from workspaces.workspace w left join workspaces.api_key k using (workspace_id)
        group by w.workspace_id order by w.opened_at, w.workspace_id limit 1000`,
     );
-    return rows.map(({ id, name, at, keys }) => ({
-      workspaceId: id,
-      name,
-      openedAt: at.toISOString(),
-      activeKeys: keys,
-    }));
+    return rows.map((row) => asRecord<WorkspaceSummary>(row));
   }
 }

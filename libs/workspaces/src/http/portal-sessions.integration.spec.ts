@@ -3,15 +3,15 @@ import pg from 'pg';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { pageOfSessions } from './portal-sessions.js';
 import { EndPortalSession, EnterPortal, FindPortalSession, OpenPortal } from '../contracts/index.js';
 import {
   EndPortalSessionHandler,
   EnterPortalHandler,
   FindPortalSessionHandler,
   OpenPortalHandler,
-  MOST_OPEN,
-  PortalSessionQuery,
-} from './portal-sessions.js';
+  MAX_OPEN,
+} from '../application/portal-sessions.js';
 
 const START = Date.parse('2026-04-10T12:00:00.000Z');
 const WORKSPACE = 'ws_0123456789abcdefghijKL';
@@ -62,7 +62,7 @@ const handlers = () => {
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
     end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
       ending.execute(new EndPortalSession(workspaceId, sees, sessionId)),
-    list: (sees: readonly Mode[]) => new PortalSessionQuery(pool).page(WORKSPACE, sees, 100, null),
+    list: (sees: readonly Mode[]) => pageOfSessions(pool, WORKSPACE, sees, 100, null),
   };
 };
 
@@ -174,13 +174,13 @@ describe('the open sessions of a workspace', () => {
          time_zone, ttl_seconds, created_at, link_expires_at, expires_at)
        select gen_random_uuid(), workspace_id, key_id, opened_by, scopes, modes, mode, language, time_zone, ttl_seconds,
               created_at, link_expires_at, expires_at
-       from workspaces.portal_session, generate_series(1, ${MOST_OPEN - 1})`,
+       from workspaces.portal_session, generate_series(1, ${MAX_OPEN - 1})`,
     );
   });
 
   it('are no more than 1,000; an operator still opens one', async () => {
     const { tryToOpen } = handlers();
-    expect(MOST_OPEN).toBe(1_000);
+    expect(MAX_OPEN).toBe(1_000);
     expect(await tryToOpen(KEY)).toBeNull();
     expect(await tryToOpen(null)).not.toBeNull();
   });
