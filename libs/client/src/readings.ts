@@ -5,7 +5,7 @@ import type {
   CreatedDocumentLink,
   CreateReading,
   DocumentLink,
-  DocumentV1 as GeneratedDocument,
+  DocumentV1,
   Reading,
   ReadingHistoryEvent,
   ReadingSummary,
@@ -17,9 +17,6 @@ import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
 import { LookPauses, pauseFor, passingRefusal } from './repetition.js';
 import { etagOf, type CallOptions, type PostOptions, type Transport } from './transport.js';
-
-/** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
-export type DocumentV1 = GeneratedDocument;
 
 export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
 
