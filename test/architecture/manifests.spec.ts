@@ -8,7 +8,7 @@ import { WorkRegistry } from '#platform/work/work-registry.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
 import { PublishingWorkerModule } from '#publishing/publishing-worker.module.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
-import { WebhooksWorkerModule } from '#webhooks/webhooks-worker.module.js';
+import { WebhooksWorkerModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesWorkerModule } from '#workspaces/workspaces.module.js';
 import { JOBS, MODULES } from '../../apps/service/src/modules.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';

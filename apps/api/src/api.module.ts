@@ -16,7 +16,7 @@ import { PlatformModule } from '#platform/platform.module.js';
 import { RateLimitGuard } from '#platform/rate-limit/rate-limit.guard.js';
 import { PublishingHttpModule } from '#publishing/publishing-http.module.js';
 import { ReadingsHttpModule } from '#readings/readings-http.module.js';
-import { WebhooksHttpModule } from '#webhooks/webhooks-http.module.js';
+import { WebhooksHttpModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesHttpModule } from '#workspaces/workspaces.module.js';
 import { HealthController } from './health.controller.js';
 import type { Config } from '../../service/src/settings.js';

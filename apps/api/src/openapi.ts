@@ -7,7 +7,7 @@ import { loadConfig } from '#platform/config/load-config.js';
 import { describeApi } from '#platform/http/openapi/describe-api.js';
 import { projectPath } from '#platform/project-path.js';
 import { schemaComponents } from '#publishing/publishing-http.module.js';
-import { describeWebhooks } from '#webhooks/webhooks-http.module.js';
+import { describeWebhooks } from '#webhooks/webhooks.module.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 

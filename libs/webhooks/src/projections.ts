@@ -5,7 +5,7 @@ import { defineProjection, type Projection } from '#event-sourcing/projections/p
 import { view } from '#event-sourcing/projections/view.js';
 import { workspaceEvents } from '#workspaces/contracts/index.js';
 import { assertNever } from '#event-sourcing/core/decider.js';
-import { webhookEndpointEvents, type DisabledReason, type WebhookEndpointEvent } from './contracts/events.js';
+import { webhookEndpointEvents, type DisabledReason, type WebhookEndpointEvent } from './contracts/index.js';
 import { rotated, type EndpointSecret } from './domain/webhook-endpoint.decider.js';
 
 const choices = selectEvents(workspaceEvents, 'WebhookContentChosen');
@@ -110,7 +110,7 @@ export const endpoints = view<EndpointRow, Recorded<WebhookEndpointEvent>>({
 });
 
 /** Webhook endpoints. The fan-out updates them, because it needs their state at each event. */
-export const endpointProjection = defineProjection({
+const endpointProjection = defineProjection({
   name: 'webhooks.endpoint.v1',
   keptBy: 'webhooks.fanout.v1',
   catalogues: [webhookEndpointEvents],

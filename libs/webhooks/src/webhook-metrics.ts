@@ -5,7 +5,7 @@ import { POSTGRES } from '#platform/postgres/pool.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
 import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { freeAt } from './read-models/delivery-sql.js';
-import { DISABLED_REASONS } from './contracts/events.js';
+import { DISABLED_REASONS } from './contracts/index.js';
 import { ATTEMPT_ERRORS } from './domain/attempt.js';
 import type { AttemptObserver } from './processes/dispatch/sender.js';
 

@@ -22,9 +22,9 @@ import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js
 import { PlatformModule } from '#platform/platform.module.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
-import { DRY_RUN_WAIT_MS } from '../src/application/replay.controller.js';
+import { DRY_RUN_WAIT_MS } from '../src/http/replays.js';
 import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
-import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
+import { WebhooksHttpModule } from '../src/webhooks.module.js';
 import type { TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
 import { movedTo } from './events.js';

@@ -10,17 +10,14 @@ import { settings as platform } from '#platform/config/settings.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { AsksForRefusal, type GetExternalId } from '#readings/contracts/index.js';
-import type { CreatedWebhookEndpoint } from '../src/contracts/endpoints.js';
+import type { CreatedWebhookEndpoint } from '../src/contracts/index.js';
 import { AnswerVault, HeaderVault, SecretVault } from '../src/application/vaults.js';
-import { EndpointCommands, type RotatedSecret } from '../src/application/endpoint-commands.js';
-import { DeliveryRows } from '../src/read-models/deliveries.js';
-import { EndpointAccess } from '../src/application/endpoint-access.js';
-import { EndpointStreams } from '../src/application/endpoint-streams.js';
+import { Endpoints, EndpointStreams } from '../src/application/endpoints.js';
 import { resolveHost, type ResolveHost } from '../src/processes/dispatch/sender.js';
 import { Dispatcher } from '../src/processes/dispatch/dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out.consumer.js';
 import { skipNoted } from '../src/processes/skip-pending.js';
-import { EndpointRows } from '../src/read-models/endpoints.js';
+import { findEndpoint } from '../src/read-models/endpoints.js';
 import { PATIENT } from '../../../test/support/patience.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
@@ -66,7 +63,6 @@ const OWNER = { workspaceId: 'ws_1', sees: MODES };
 export class TestService {
   readonly store: InMemoryEventStore;
   readonly streams: EndpointStreams;
-  readonly rows: EndpointRows;
   readonly vault: SecretVault;
   readonly headers: HeaderVault;
   readonly keys: SubjectKeys;
@@ -80,13 +76,14 @@ export class TestService {
   ) {
     this.store = options.store ?? new InMemoryEventStore();
     this.streams = new EndpointStreams(this.store, this.clock);
-    this.rows = new EndpointRows(database.pool);
     const ring = new KeyRing(this.config.ENCRYPTION_KEYS);
     this.vault = new SecretVault(database.pool, ring);
     this.headers = new HeaderVault(database.pool, ring);
     this.keys = new SubjectKeys(database.pool, ring);
     this.answers = new AnswerVault(this.keys);
   }
+
+  readonly rows = { find: (endpointId: string) => findEndpoint(this.database.pool, endpointId) };
 
   get clock(): Clock {
     return this.options.clock ?? systemClock;
@@ -177,19 +174,16 @@ export class TestService {
     if (result.outcome !== 'deleted') throw new Error(result.outcome);
   }
 
-  async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
+  async rotate(endpointId: string, overlapSeconds: number) {
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
     const result = await this.commands.rotate(endpointId, OWNER, overlapSeconds, by);
     if (result.outcome !== 'rotated') throw new Error(result.outcome);
     return result;
   }
 
-  private get commands(): EndpointCommands {
-    const { rows, streams, vault, headers, config, clock } = this;
-    const { pool } = this.database;
-    const access = new EndpointAccess(rows, streams, vault, headers);
-    const deliveries = new DeliveryRows(pool);
-    return new EndpointCommands(access, streams, deliveries, vault, headers, pool, config, clock);
+  private get commands(): Endpoints {
+    const { streams, vault, headers, config, clock } = this;
+    return new Endpoints(streams, vault, headers, this.database.pool, config, clock);
   }
 
   /** Appends events of other modules as if those modules had appended them. */

@@ -14,7 +14,7 @@ import { loadConfig } from '#platform/config/load-config.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { openPool } from '#platform/postgres/pool.js';
-import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
+import { EndpointStreams } from '#webhooks/application/endpoints.js';
 import { resolveHost, openSender } from '#webhooks/processes/dispatch/sender.js';
 import { AnswerVault, HeaderVault, SecretVault } from '#webhooks/application/vaults.js';
 import { signedHeaders } from '#webhooks/domain/signed-headers.js';

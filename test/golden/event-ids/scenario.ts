@@ -11,9 +11,8 @@ import {
 } from '#readings/application/generate-reading.js';
 import { RequestReading } from '#readings/application/request-reading.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '#readings/contracts/index.js';
-import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
-import { EndpointCommands } from '#webhooks/application/endpoint-commands.js';
-import { EndpointStreams } from '#webhooks/application/endpoint-streams.js';
+import { RequestedDeliveries } from '#webhooks/http/deliveries.js';
+import { Endpoints, EndpointStreams } from '#webhooks/application/endpoints.js';
 import { EnableWebhookEndpoint } from '#webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey, RotateApiKey } from '#workspaces/contracts/index.js';
 import { adjustment } from '../../../libs/billing/test/adjustment.js';
@@ -47,7 +46,7 @@ export const scenario = (service: Service): Readonly<Record<string, () => Promis
   let keyId = '';
   let endpointId = '';
   const access = () => ({ workspaceId: ws, sees: ['live', 'test'] as const });
-  const endpoints = nest.get(EndpointCommands);
+  const endpoints = nest.get(Endpoints);
   const books = nest.get(CreditBooks);
   const readings: string[] = [];
   const orderOf = (key: string) => ({
@@ -149,7 +148,7 @@ export const scenario = (service: Service): Readonly<Record<string, () => Promis
     'it is enabled by the operator': () =>
       commands.execute(new EnableWebhookEndpoint(endpointId, ws, byOperator('req_enabled'))),
     'a delivery that it never had is not sent again': () =>
-      nest.get(Redeliveries).queue(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
+      nest.get(RequestedDeliveries).sendAgain(endpointId, DELIVERY, { workspaceId: ws, sees: ['live'] }),
     'it is deleted': () => endpoints.delete(endpointId, access(), null, byOwner('req_deleted')),
     'the plan is cancelled': () => commands.execute(new CancelSubscription(ws, byOperator('cancel'))),
     'a month ends, and what is due is recorded': async () => {

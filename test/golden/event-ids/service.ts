@@ -31,7 +31,7 @@ import {
 } from '#readings/application/generate-reading.js';
 import { erasureProcess } from '#publishing/processes.js';
 import { ReadingsModule } from '#readings/readings.module.js';
-import { Redeliveries } from '#webhooks/application/deliveries.controller.js';
+import { RequestedDeliveries } from '#webhooks/http/deliveries.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { WorkspacesModule } from '#workspaces/workspaces.module.js';
 import { settings } from '../../../apps/service/src/settings.js';
@@ -138,7 +138,7 @@ export const startService = async () => {
       ReadingTimers,
       PublishDocumentJob,
       RenderAttempts,
-      Redeliveries,
+      RequestedDeliveries,
       Settlements,
     ],
   })

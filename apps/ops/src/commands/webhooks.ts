@@ -296,7 +296,7 @@ const addEnable = (webhooks: Command): void => {
         const { workspaceId } = await requireEndpoint(session, endpointId);
         return session.commands.execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()));
       });
-      if (answer.outcome !== 'enabled') throw refusedBecause(answer);
+      if (answer.outcome !== 'changed') throw refusedBecause(answer);
       const { record, skippedDeliveries } = answer;
       const text =
         skippedDeliveries === null

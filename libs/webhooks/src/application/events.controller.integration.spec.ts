@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, beforeEach } from '@jest/globals';
-import { systemClock } from '#event-sourcing/core/clock.js';
 import { DAY_MS, runRetention } from '#platform/retention/retention.js';
 import { failure, reading, batchEnded, testReading } from '../../test/events.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
 import { testKeyOf } from '../../test/api.js';
 import { webhookRetentions } from '../processes/retention.js';
-import { FindToldEvent, ListNewestEvents } from '../contracts/deliveries.js';
-import { ListWebhookEndpoints } from '../contracts/endpoints.js';
-import { PUBLIC_EVENT_TYPES } from '../contracts/events.js';
-import { eventually } from '../../test/receiver.js';
-import { QueueHealth } from '../read-models/endpoints.js';
-import { EventFeed, FindToldEventHandler, ListNewestEventsHandler } from '../read-models/event-feed.js';
+import { FindToldEvent, ListNewestEvents, PUBLIC_EVENT_TYPES } from '../contracts/index.js';
+import { FindToldEventHandler, ListNewestEventsHandler, pageOfFeed } from '../read-models/event-feed.js';
 
 const test = webhookRequests();
 
@@ -25,35 +19,7 @@ interface Page {
 const events = (query = '', as = test.ws) => test.api.request('get', `/events${query}`, as);
 const page = async (query = '', as = test.ws): Promise<Page> =>
   (await events(query, as).expect(200)).body as Page;
-/** The bodies of an endpoint's deliveries, in the order of the log. */
-const pushed = async (endpointId: string): Promise<string[]> => {
-  const { rows } = await test.database.pool.query<{ body: string }>(
-    `select event.body from ${ALL_DELIVERIES} join webhooks.public_event event using (event_id)
-     where endpoint_id = $1 and not test order by event.position`,
-    [endpointId],
-  );
-  return rows.map(({ body }) => body);
-};
-
 describe('GET /api/v1/events', () => {
-  it('gives what webhooks send: the same bytes in the order of the log', async () => {
-    const { endpointId } = await test.created();
-    const [one, two] = [reading(randomUUID()), reading(randomUUID())];
-    await test.happen(one.delayed(), two.completed(), one.completed(), two.published(), one.published());
-    const response = await events('').expect(200);
-    expect(response.headers['content-type']).toBe('application/json');
-    const bodies = await pushed(endpointId);
-    expect(bodies).toHaveLength(5);
-    expect(response.text).toContain(`{"data":[${bodies.join(',')}],"nextCursor":"`);
-    expect((response.body as Page).data.map(({ type }) => type)).toEqual([
-      'reading.delayed',
-      'reading.completed',
-      'reading.completed',
-      'reading.published',
-      'reading.published',
-    ]);
-  });
-
   it('continues from a cursor without gaps or duplicates, also from the end of the feed', async () => {
     expect(await page('')).toEqual({ data: [], nextCursor: expect.any(String), hasMore: false });
     let { nextCursor } = await page('?limit=2');
@@ -97,19 +63,9 @@ describe('GET /api/v1/events', () => {
   });
 
   it('refuses what it does not understand', async () => {
-    await test.happen(reading(randomUUID()).completed());
-    const { nextCursor } = await page('');
     const { nextCursor: filtered } = await page('?type=reading.completed');
-    for (const query of [
-      '?limit=0',
-      '?limit=101',
-      '?cursor=nonsense',
-      `?cursor=${filtered}`,
-      `?type=reading.failed&cursor=${filtered}`,
-    ]) {
+    for (const query of [`?cursor=${filtered}`, `?type=reading.failed&cursor=${filtered}`])
       expect((await events(query).expect(400)).body).toMatchObject({ code: 'validation_failed' });
-    }
-    await events(`?cursor=${nextCursor}`, 'ws_other').expect(400);
     const unknown = await events('?type=reading.completed,ping').expect(400);
     expect(unknown.body).toMatchObject({
       code: 'unsupported_event_type',
@@ -276,28 +232,6 @@ describe('In the portal', () => {
       expect(await find(eventId, 'ws_else')).toBeNull();
     });
   });
-
-  describe('the queue of an endpoint', () => {
-    const queue = async (endpointId: string, workspaceId = test.ws) => {
-      const health = new QueueHealth(test.database.pool, systemClock);
-      return (await health.execute(new ListWebhookEndpoints(workspaceId, endpointId)))[0];
-    };
-
-    it('says what waits, and how long an old secret signs', async () => {
-      const { endpointId } = await test.created();
-      expect(await queue(endpointId)).toMatchObject({ pending: 0, oldSecretsValidUntil: null });
-      await test.happen(reading(randomUUID()).completed());
-      const { body } = await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds: 60 }).expect(200);
-      const { previousValidUntil } = body as { previousValidUntil: string };
-      await eventually(async () => typeof (await queue(endpointId))?.oldSecretsValidUntil === 'string');
-      expect(await queue(endpointId)).toMatchObject({
-        pending: 1,
-        nextAttemptAt: expect.any(String),
-        oldSecretsValidUntil: previousValidUntil,
-      });
-      expect(await queue(endpointId, 'ws_else')).toBeUndefined();
-    });
-  });
 });
 
 it('The feed of notices is in the order of numbers, and the list of the newest in the other', async () => {
@@ -311,9 +245,10 @@ it('The feed of notices is in the order of numbers, and the list of the newest i
   );
   const of = (found: readonly { readonly position: string | null }[]) =>
     found.map(({ position }) => Number(position));
-  const feed = new EventFeed(test.database.pool);
   const list = new ListNewestEventsHandler(test.database.pool);
-  expect(of(await feed.page(test.ws, 5, '7', ['credits.low'], ['live']))).toEqual([8, 9, 10, 11, 12]);
+  expect(of(await pageOfFeed(test.database.pool, test.ws, 5, '7', ['credits.low'], ['live']))).toEqual([
+    8, 9, 10, 11, 12,
+  ]);
   const newest = new ListNewestEvents(test.ws, 'live', ['credits.low'], 3, '11');
   expect(of(await list.execute(newest))).toEqual([10, 9, 8]);
 });

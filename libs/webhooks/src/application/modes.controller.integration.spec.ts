@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, beforeEach } from '@jest/globals';
+import { type DeliveryFilter, pageOfDeliveries, RequestedDeliveries } from '../http/deliveries.js';
 import { TRIAL, testKeyOf, url } from '../../test/api.js';
 import { reading, testReading } from '../../test/events.js';
 import { NEVER } from '../../test/replaying.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { Redeliveries } from './deliveries.controller.js';
 import { replayTask } from './replay.js';
 import { ALL_DELIVERIES } from '../read-models/delivery-sql.js';
-import { DeliveryRows, type DeliveryFilter } from '../read-models/deliveries.js';
 
 const test = webhookRequests();
 
@@ -168,7 +167,7 @@ describe('At an endpoint of both modes, a key', () => {
       endpointId,
     ]);
     const caller = { workspaceId: test.ws, sees: ['live', 'test'] } as const;
-    const again = await test.api.app.get(Redeliveries).queue(endpointId, live!.deliveryId, caller);
+    const again = await test.api.app.get(RequestedDeliveries).sendAgain(endpointId, live!.deliveryId, caller);
     expect(again).toMatchObject({ outcome: 'queued', delivery: { status: 'skipped' } });
   });
 
@@ -244,7 +243,7 @@ describe('A list with a filter', () => {
 
   /** One page. */
   const page = (filter: Partial<DeliveryFilter>, after: readonly string[] | null = null, limit = MOST) =>
-    new DeliveryRows(test.database.pool).page(endpointId, limit, after, {
+    pageOfDeliveries(test.database.pool, endpointId, limit, after, {
       statuses: null,
       types: null,
       readingId: null,

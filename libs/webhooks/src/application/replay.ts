@@ -12,7 +12,7 @@ import { addJob, handleJobs, jobKind, type JobTask } from '#platform/jobs/job.js
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 import { CLOCK } from '#platform/tokens.js';
-import { asRecord } from '../read-models/as-record.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import {
   ALL_DELIVERIES,
   EVENT_OUTCOME,
@@ -20,17 +20,9 @@ import {
   LOCK_ENDPOINT,
   lockRequestsOf,
 } from '../read-models/delivery-sql.js';
-import {
-  GetReplay,
-  type ReplayRecord,
-  ReplayEvents,
-  UNDELIVERED_STATUSES,
-  type ReplayChoice,
-  type RequestedReplay,
-} from '../contracts/deliveries.js';
-import type { EndpointRefusal, NoLongerKept, ReplayRefusal } from '../contracts/refusals.js';
-import { DeletedPast } from '../read-models/event-feed.js';
-import { EndpointAccess } from './endpoint-access.js';
+import { GetReplay, type ReplayRecord, ReplayEvents, UNDELIVERED_STATUSES } from '../contracts/index.js';
+import { deletedPast } from '../read-models/event-feed.js';
+import { Endpoints } from './endpoints.js';
 
 const SELECT = `
   select replay_id as "replayId", endpoint_id as "endpointId", since, until, types, statuses, modes, dry_run as "dryRun",
@@ -267,20 +259,14 @@ const DRY_RUNS_PER_ENDPOINT = 10;
 @CommandHandler(ReplayEvents)
 export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   constructor(
-    private readonly access: EndpointAccess,
+    private readonly endpoints: Endpoints,
     private readonly rows: ReplayRows,
-    private readonly deleted: DeletedPast,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({
-    endpointId,
-    workspaceId,
-    choice,
-    idempotencyKey: given,
-  }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal | NoLongerKept> {
-    const found = await this.access.findFor(endpointId, { workspaceId, sees: choice.modes ?? MODES });
+  async execute({ endpointId, workspaceId, choice, idempotencyKey: given }: ReplayEvents) {
+    const found = await this.endpoints.findFor(endpointId, { workspaceId, sees: choice.modes ?? MODES });
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
     const idempotencyKey = keyOf(given, choice.modes ?? MODES);
@@ -290,7 +276,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     const types = choice.types ?? endpoint.events;
     const statuses = choice.statuses ?? UNDELIVERED_STATUSES;
     const modes = endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true);
-    const past = await this.deleted.ofFeed(workspaceId, types, modes);
+    const past = await deletedPast(this.pool, workspaceId, types, modes);
     const replayId = randomUUID();
     const answer = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
@@ -314,7 +300,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       await enqueue(client, replayId);
       return null;
     });
-    return answer ?? { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
+    return answer ?? ({ outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! } as const);
   }
 }
 
@@ -326,7 +312,7 @@ const keyOf = (idempotencyKey: string | null, modes: readonly Mode[]): string | 
 const inTheWay = async (
   client: pg.PoolClient,
   endpointId: string,
-  { dryRun, modes }: Pick<ReplayChoice, 'dryRun' | 'modes'>,
+  { dryRun, modes }: Pick<ReplayRecord, 'dryRun' | 'modes'>,
 ): Promise<string | null> => {
   const { rows } = await client.query<{ replay_id: string }>(
     `select replay_id from webhooks.replay
@@ -342,7 +328,7 @@ const inTheWay = async (
 const again = (
   known: ReplayRecord,
   { since, until, types, statuses, modes, dryRun }: ReplayEvents['choice'],
-): RequestedReplay | ReplayRefusal => {
+) => {
   const isSame =
     known.since === since &&
     known.dryRun === dryRun &&
@@ -350,16 +336,9 @@ const again = (
     (types === null || sameSet(known.types, types)) &&
     (statuses === null || sameSet(known.statuses, statuses)) &&
     (modes === null || known.modes.every((mode) => modes.includes(mode)));
-  if (!isSame) return { outcome: 'different_request' };
-  const record: ReplayRecord = {
-    ...known,
-    state: 'queued',
-    events: 0,
-    progress: 0,
-    deliveries: NONE,
-    finishedAt: null,
-  };
-  return { outcome: 'repeated', record };
+  if (!isSame) return { outcome: 'different_request' } as const;
+  const atFirst = { state: 'queued' as const, events: 0, progress: 0, deliveries: NONE, finishedAt: null };
+  return { outcome: 'repeated', record: { ...known, ...atFirst } } as const;
 };
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>

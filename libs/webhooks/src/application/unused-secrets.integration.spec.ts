@@ -29,7 +29,7 @@ describe('The clean-up of secrets', () => {
     await service.rotate(endpointId, 7_200);
     expect(await cleanUp(1.5 * HOUR)).toBe(0);
     expect(await cleanUp(2.5 * HOUR)).toBe(1);
-    const { state } = await service.streams.read(endpointId);
+    const state = await service.streams.load(endpointId);
     const refs = state.secrets.map(({ ref }) => ref);
     expect(await service.vault.open(endpointId, refs)).toHaveLength(1);
     expect(await cleanUp(1_000 * HOUR)).toBe(0);
@@ -49,7 +49,9 @@ describe('The clean-up of secrets', () => {
   });
 
   it('keeps a secret that workers still sign with: their row is behind the stream', async () => {
-    const { endpointId } = await service.create(URL);
+    // Shown as its stream makes it.
+    const { endpointId, url, signingSecret, secretHint, health } = await service.create(URL);
+    expect([url, secretHint, health.state]).toEqual([URL, signingSecret.slice(-4), 'ok']);
     await database.pool.query(
       `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
        select endpoint_id, workspace_id, $1, '{}',

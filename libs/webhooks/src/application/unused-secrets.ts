@@ -5,7 +5,7 @@ import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { repeatedWork } from '#platform/work/repeated-work.js';
 import type { WorkLoop } from '#platform/work/work-registry.js';
 import { refsInForce, type WebhookEndpoint } from '../domain/webhook-endpoint.decider.js';
-import type { EndpointStreams } from './endpoint-streams.js';
+import type { EndpointStreams } from './endpoints.js';
 
 const EVERY_MS = 3_600_000;
 /** An event may be about to name a younger secret. */

@@ -11,7 +11,7 @@ import { POSTGRES } from '#platform/postgres/pool.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
 import { SECRET_BYTES, formatSecret } from '../domain/signed-headers.js';
 import { canonicalHeaders, type CustomHeaders } from '../domain/custom-headers.js';
-import { CountSecretsByKey, RewrapSecrets, type RewrappedSecrets } from '../contracts/endpoints.js';
+import { CountSecretsByKey, RewrapSecrets, type RewrappedSecrets } from '../contracts/index.js';
 
 export interface NewSecret {
   readonly ref: string;
@@ -98,12 +98,6 @@ export class SecretVault extends EndpointVault {
     );
   }
 
-  async hint(ref: string | null): Promise<string> {
-    const text = 'select hint from webhooks.secret where secret_ref = $1';
-    const found = await this.pool.query<{ hint: string }>(text, [ref]);
-    return found.rows[0]?.hint ?? '';
-  }
-
   /** The secrets behind the references that still exist, in order. @throws SealBroken */
   open(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
     return this.textsOf(endpointId, refs);
@@ -127,12 +121,6 @@ export class HeaderVault extends EndpointVault {
       [ref, endpointId, workspaceId, this.seal(endpointId, ref, JSON.stringify(canonical)), names, at],
     );
     return ref;
-  }
-
-  async names(ref: string | null): Promise<readonly string[]> {
-    const text = 'select names from webhooks.endpoint_headers where headers_ref = $1';
-    const { rows } = await this.pool.query<{ names: string[] }>(text, [ref]);
-    return rows[0]?.names ?? [];
   }
 
   /** @throws SealBroken; Error when they are gone: an endpoint is never called without its headers */
@@ -173,7 +161,7 @@ const contextOf = ({ deliveryId, attempt }: AnsweredAttempt): string =>
   `webhook-answer|${deliveryId}|${attempt}`;
 
 @CommandHandler(RewrapSecrets)
-export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
+class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     private readonly ring: KeyRing,
@@ -190,7 +178,7 @@ export class RewrapSecretsHandler implements ICommandHandler<RewrapSecrets> {
 }
 
 @QueryHandler(CountSecretsByKey)
-export class CountSecretsByKeyHandler implements IQueryHandler<CountSecretsByKey> {
+class CountSecretsByKeyHandler implements IQueryHandler<CountSecretsByKey> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute(): Promise<ReadonlyMap<string, number>> {
@@ -200,3 +188,6 @@ export class CountSecretsByKeyHandler implements IQueryHandler<CountSecretsByKey
     return counts;
   }
 }
+
+export const VAULTS = [AnswerVault, HeaderVault, SecretVault];
+export const SECRET_HANDLERS = [CountSecretsByKeyHandler, RewrapSecretsHandler];

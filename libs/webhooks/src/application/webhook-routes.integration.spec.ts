@@ -1,9 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Resolver } from 'node:dns/promises';
-import { randomUUID } from 'node:crypto';
 import { url } from '../../test/api.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
-import { reading } from '../../test/events.js';
 
 const test = webhookRequests();
 
@@ -154,20 +152,6 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.patch(endpointId, body).expect(400)).body).toMatchObject({ code });
   });
 
-  it('disables and enables, and counts the deliveries skipped in between', async () => {
-    const { endpointId } = await test.created();
-    expect((await test.patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
-      enabled: false,
-      health: { state: 'disabled', disabledReason: 'requested' },
-    });
-    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
-    expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
-      enabled: true,
-      health: { state: 'ok', disabledReason: null },
-      skippedDeliveries: 1,
-    });
-  });
-
   it('stores the headers of changes at once as often as there are changes', async () => {
     const { endpointId } = await test.created();
     const changes = Array.from({ length: 10 }, (_, n) =>
@@ -192,16 +176,6 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     await test.patch(endpointId, { description: 'any' }).set('if-match', '*').expect(200);
     await test.patch(endpointId, { description: 'weak' }).set('if-match', 'W/"2"').expect(412);
     await test.patch(endpointId, { description: 'compressed' }).set('if-match', '"0", "2-gzip"').expect(200);
-  });
-});
-
-describe('DELETE /api/v1/webhooks/{endpointId}', () => {
-  it('removes the endpoint for good', async () => {
-    const { endpointId } = await test.created();
-    await test.remove(endpointId).expect(204);
-    await test.get(`/${endpointId}`).expect(404);
-    await test.remove(endpointId).expect(404);
-    expect((await test.get('')).body).toEqual({ data: [], nextCursor: null });
   });
 });
 

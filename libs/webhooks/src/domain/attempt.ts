@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeliveryStatus } from '../contracts/deliveries.js';
-import type { DisabledReason } from '../contracts/events.js';
+import type { DeliveryStatus, DisabledReason } from '../contracts/index.js';
 
 /**
  * The states of a delivery: one event for one endpoint.
@@ -89,9 +88,9 @@ export const disablement = (
   return forTooLong && failure.consecutiveFailures >= PROBE_AFTER_FAILURES ? 'failing' : null;
 };
 
-export const LONGEST_RETRY_AFTER_MS = 86_400_000;
+export const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Between attempts after the schedule's end. */
-const LEAST_REPEATED_MS = 300_000;
+const MIN_REPEATED_MS = 300_000;
 const JITTER = 0.2;
 
 /**
@@ -109,7 +108,7 @@ export const retryPause = (
   const scheduled = schedule[attempts];
   if (scheduled === undefined) return null;
   const jittered = Math.round(scheduled * (1 + JITTER * (2 * fraction(deliveryId, attempts) - 1)));
-  return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+  return Math.max(jittered, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 };
 
 /** Pause after an attempt that the service itself failed, never the last: then the last pause repeats, 5 minutes at least. */
@@ -119,7 +118,7 @@ export const pauseAfterOwnFailure = (
   attempts: number,
 ): number =>
   retryPause(schedule, deliveryId, attempts, null) ??
-  Math.max(LEAST_REPEATED_MS, retryPause(schedule, deliveryId, schedule.length - 1, null)!);
+  Math.max(MIN_REPEATED_MS, retryPause(schedule, deliveryId, schedule.length - 1, null)!);
 
 /** Uniform over [0, 1). */
 const fraction = (deliveryId: string, attempts: number): number =>

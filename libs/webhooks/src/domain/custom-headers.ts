@@ -1,9 +1,9 @@
 /** Headers that an owner adds to the deliveries of an endpoint: values by lower-case name. */
 export type CustomHeaders = Readonly<Record<string, string>>;
 
-export const MOST_HEADERS = 10;
-export const LONGEST_NAME = 64;
-export const LONGEST_VALUE = 1_000;
+export const MAX_HEADERS = 10;
+export const MAX_NAME_LENGTH = 64;
+export const MAX_VALUE_LENGTH = 1_000;
 
 /** A token (RFC 9110, 5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -47,24 +47,24 @@ export const headerFaults = (
   { isPatch = false } = {},
 ): readonly HeaderFault[] => {
   const names = Object.keys(headers);
-  if (names.length > MOST_HEADERS && !isPatch)
-    return [{ name: null, code: 'too_many', detail: `must have at most ${MOST_HEADERS} headers` }];
+  if (names.length > MAX_HEADERS && !isPatch)
+    return [{ name: null, code: 'too_many', detail: `must have at most ${MAX_HEADERS} headers` }];
   const seen = new Set<string>();
   return names.flatMap((name): readonly HeaderFault[] => {
     const key = name.toLowerCase();
     const isRepeated = seen.has(key);
     seen.add(key);
     const fault = (code: HeaderFault['code'], detail: string) => [{ name, code, detail }];
-    if (!NAME.test(name) || name.length > LONGEST_NAME)
-      return fault('invalid_name', `must be named by a token of at most ${LONGEST_NAME} characters`);
+    if (!NAME.test(name) || name.length > MAX_NAME_LENGTH)
+      return fault('invalid_name', `must be named by a token of at most ${MAX_NAME_LENGTH} characters`);
     if (isReserved(key)) return fault('reserved_name', `is reserved, like ${RESERVED_SHOWN}`);
     if (isRepeated) return fault('repeated_name', 'names a header twice');
     const value = headers[name];
     if (isPatch && value === null) return [];
-    return typeof value !== 'string' || !VALUE.test(value) || value.length > LONGEST_VALUE
+    return typeof value !== 'string' || !VALUE.test(value) || value.length > MAX_VALUE_LENGTH
       ? fault(
           'invalid_value',
-          `must be 1 to ${LONGEST_VALUE} visible ASCII characters, with spaces only inside`,
+          `must be 1 to ${MAX_VALUE_LENGTH} visible ASCII characters, with spaces only inside`,
         )
       : [];
   });

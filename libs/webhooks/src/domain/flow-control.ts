@@ -48,8 +48,8 @@ const NOT_SENT: readonly (AttemptError | null)[] = [
   'invalid_url',
 ];
 
-const SHORTEST_HOLD_MS = 1_000;
-const LONGEST_HOLD_MS = 30_000;
+const MIN_HOLD_MS = 1_000;
+const MAX_HOLD_MS = 30_000;
 
 /** @param result `null`: the outcome is unknown, or nothing was sent */
 type Ended = (result: Pick<AttemptResult, 'error'> | null, elapsed: number) => void;
@@ -83,7 +83,7 @@ export class WayOut {
     if (!hasFailed) this.holdMs = 0;
     // Those that were under way together fail together, and count as one.
     else if (elapsed >= this.heldUntil) {
-      this.holdMs = Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, this.holdMs * 2));
+      this.holdMs = Math.min(MAX_HOLD_MS, Math.max(MIN_HOLD_MS, this.holdMs * 2));
       this.heldUntil = elapsed + this.holdMs;
     }
   }

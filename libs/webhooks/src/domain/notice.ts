@@ -5,7 +5,7 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { BatchEvent } from '#readings/contracts/index.js';
 import type { ExpiringKey } from '#workspaces/contracts/index.js';
-import { type DisabledReason, type NoticeType, VERIFICATION_NOTICE } from '../contracts/events.js';
+import { type DisabledReason, type NoticeType, VERIFICATION_NOTICE } from '../contracts/index.js';
 import { API_VERSION } from './public-event.js';
 
 /** Something that a workspace should be told, as a scan of the tables found it. */

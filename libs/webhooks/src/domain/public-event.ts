@@ -3,7 +3,7 @@ import type { Recorded } from '#event-sourcing/core/event.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import type { PublicationEvent } from '#publishing/contracts/index.js';
 import { failureView, type ReadingEvent } from '#readings/contracts/index.js';
-import { type PublicEventType, publicEventId } from '../contracts/events.js';
+import { type PublicEventType, publicEventId } from '../contracts/index.js';
 
 export const API_VERSION = 'v1';
 

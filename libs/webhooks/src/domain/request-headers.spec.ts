@@ -68,18 +68,8 @@ describe('Custom headers', () => {
   });
 
   it.each([
-    ...[
-      'Host',
-      'Connection',
-      'Transfer-Encoding',
-      'Upgrade',
-      'TE',
-      'Expect',
-      'User-Agent',
-      'Accept-Encoding',
-    ],
-    ...['Content-Length', 'content-type', 'X-Service-Signature', 'x-service-notice', 'Webhook-Id'],
-    ...['Proxy-Authorization', 'X-Forwarded-For', 'Forwarded'],
+    ...['Host', 'Transfer-Encoding', 'Accept-Encoding', 'content-type', 'X-Service-Signature', 'Webhook-Id'],
+    ...['Proxy-Authorization', 'X-Forwarded-For'],
   ])('cannot replace %s, however it is written', (name) => {
     expect(codes({ [name]: 'x' })).toEqual(['reserved_name']);
     expect(codes({ [name.toUpperCase()]: 'x' })).toEqual(['reserved_name']);

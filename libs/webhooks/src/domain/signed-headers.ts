@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { VERIFICATION_NOTICE, isNotice } from '../contracts/events.js';
+import { VERIFICATION_NOTICE, isNotice } from '../contracts/index.js';
 
 const SECRET_PREFIX = 'whsec_';
 /** Random bytes of a secret. A multiple of three, so that their base64 has no padding. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { given } from '#event-sourcing/testing/decider-spec.js';
-import type { WebhookEndpointEvent } from '../contracts/events.js';
+import type { WebhookEndpointEvent } from '../contracts/index.js';
 import {
   type EndpointChanges,
   type WebhookEndpointCommand,

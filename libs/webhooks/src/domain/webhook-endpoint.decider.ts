@@ -13,7 +13,7 @@ import type {
   NoticeType,
   DisabledReason,
   WebhookEndpointEvent,
-} from '../contracts/events.js';
+} from '../contracts/index.js';
 
 interface EndpointSettings {
   readonly url: string;

@@ -5,28 +5,8 @@ type Range = [Address, number];
 
 const ranges = (...cidrs: readonly string[]): readonly Range[] => cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
-/** IANA special-purpose IPv4 ranges: this host, private, shared, loopback, link-local, test nets, multicast, reserved. */
-const DENIED_IPV4 = ranges(
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-);
-
-/** IPv6 allows only global unicast, without protocol assignments, documentation and 6to4. */
+/** Of IPv6 only this is global unicast; ipaddr.js names the ranges of special purpose (IANA) in it, and those of IPv4. */
 const GLOBAL_IPV6 = ranges('2000::/3');
-const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible), with the IPv4 address in their last bytes. */
 const TRANSLATED = ranges('64:ff9b::/96', '::ffff:0:0:0/96', '::/96');
@@ -67,9 +47,7 @@ export const isReachable = (address: string, openedCidrs: readonly string[]): bo
   if (isIn(parsed, WELL_KNOWN_NAT64))
     return embedded.every((one) => isReachable(one.toString(), openedCidrs));
   if (isIn(parsed, ranges(...openedCidrs))) return true;
-  return parsed.kind() === 'ipv4'
-    ? !isIn(parsed, DENIED_IPV4)
-    : isIn(parsed, GLOBAL_IPV6) && !isIn(parsed, DENIED_IPV6);
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || isIn(parsed, GLOBAL_IPV6));
 };
 
 /** Different spellings of one address compare as equal. */
@@ -94,7 +72,7 @@ const placesOfIpv4 = (address: Address): readonly (readonly number[])[] => {
   return isIn(address, TRANSLATED) ? [LAST_BYTES] : [];
 };
 
-const MAXIMUM_URL_LENGTH = 2_048;
+const MAX_URL_LENGTH = 2_048;
 
 export interface UrlPolicy {
   readonly allowHttp: boolean;
@@ -122,7 +100,7 @@ const BAD_PORTS = new Set([
  */
 export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => {
   const schemes = policy.allowHttp ? 'http:// or https://' : 'https://';
-  if (text.length > MAXIMUM_URL_LENGTH) return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
+  if (text.length > MAX_URL_LENGTH) return invalid(`must be at most ${MAX_URL_LENGTH} characters`);
   if (!URL.canParse(text)) return invalid(`must be an absolute URL that begins with ${schemes}`);
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(policy.allowHttp && url.protocol === 'http:'))
@@ -130,8 +108,7 @@ export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => 
   if (url.username !== '' || url.password !== '') return invalid('must not hold a user name or password');
   // `hash` does not show an empty fragment.
   if (url.href.includes('#')) return invalid('must not have a fragment');
-  if (url.href.length > MAXIMUM_URL_LENGTH)
-    return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
+  if (url.href.length > MAX_URL_LENGTH) return invalid(`must be at most ${MAX_URL_LENGTH} characters`);
   if (!isOpenPort(portOf(url)))
     return invalid('must use port 80, 443, or one from 1024 that browsers do not block');
   return checkHost(url, policy);

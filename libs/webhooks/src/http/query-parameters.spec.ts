@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
-import { readModes } from './query-parameters.js';
+import { readModes } from './routes.js';
 
 const bearer = (sees: readonly Mode[]) => ({ authMode: 'bearer', sees }) as const;
 

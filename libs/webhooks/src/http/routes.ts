@@ -1,22 +1,137 @@
 import {
+  applyDecorators,
   Injectable,
   SetMetadata,
   type CanActivate,
   type ExecutionContext,
-  applyDecorators,
   Controller,
   UseGuards,
 } from '@nestjs/common';
+import { ApiQuery, ApiTags } from '@nestjs/swagger';
+import { type FieldError, Problem, invalidRequest } from '#platform/http/problem.js';
+import { NOTICE_TYPES, PUBLIC_EVENT_TYPES, type WebhookRefusal } from '../contracts/index.js';
+import { z } from 'zod';
+import { modeOf } from '#platform/auth/livemode.js';
+import { type Principal, principalOf, Accepts } from '#platform/auth/authentication.js';
+import type { Mode } from '#event-sourcing/core/request-context.js';
+import { parseInstant } from '#platform/http/instant.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { isUuid } from '#platform/text/uuid.js';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { ApiTags } from '@nestjs/swagger';
-import { Problem, invalidRequest } from '#platform/http/problem.js';
-import { principalOf, Accepts } from '#platform/auth/authentication.js';
 import { Names } from '#platform/http/openapi/operation.js';
-import type { WebhookRefusal } from '../contracts/refusals.js';
-import { EndpointAccess } from '../application/endpoint-access.js';
+import { Endpoints } from '../application/endpoints.js';
 import { refusalTo } from '../domain/webhook-endpoint.decider.js';
-import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_EVENT, NAMED_REPLAY } from './webhook.schemas.js';
+
+export const ENDPOINT_ID = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
+export const DELIVERY_ID = '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10';
+export const REPLAY_ID = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
+export const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+export const AT = '2026-04-04T09:30:00.000Z';
+
+const NAMED_ENDPOINT = { description: 'The `endpointId` of the endpoint', example: ENDPOINT_ID };
+const NAMED_DELIVERY = { description: 'The `deliveryId` of the delivery', example: DELIVERY_ID };
+const NAMED_EVENT = {
+  description: 'The `id` of the event',
+  example: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
+};
+const NAMED_REPLAY = { description: 'The `replayId` of the replay', example: REPLAY_ID };
+
+export const deliveredType = () => z.enum([...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES]);
+
+export const invalidType = (message: string) => ({ message, context: { code: 'invalid_type' } });
+export const listOf = (values: readonly string[]) => ({ type: 'string', enum: [...values] });
+
+export const fault = (pointer: string, code: string, detail: string): FieldError[] => [
+  { pointer, code, detail },
+];
+
+/** Checks each of a list against a closed set. @param ifEmpty the detail when it is empty; without one, it may be */
+export const listErrors = (
+  name: string,
+  list: readonly unknown[],
+  allowed: readonly string[],
+  code: string,
+  ifEmpty?: string,
+): FieldError[] =>
+  list.length === 0 && ifEmpty !== undefined
+    ? fault(`/${name}`, 'too_short', ifEmpty)
+    : list.flatMap((one, index) =>
+        allowed.includes(one as string)
+          ? []
+          : fault(`/${name}/${index}`, code, `must be one of ${allowed.join(', ')}`),
+      );
+
+/** Query parameters as Express parses them: a repeated parameter is an array. */
+export type QueryValue = string | readonly string[] | undefined;
+
+const refuse = (name: string, code: string, detail: string): never => {
+  throw invalidParameter(name, detail, code);
+};
+
+/** A choice of allowed values, comma-separated or repeated, sorted like `allowed`; `null`: absent. @throws Problem with `code` */
+export const readChoice = <T extends string>(
+  name: string,
+  value: QueryValue,
+  allowed: readonly T[],
+  code = 'invalid_value',
+): readonly T[] | null => {
+  if (value === undefined) return null;
+  const chosen = new Set([value].flat().flatMap((part) => part.split(',')));
+  const known = allowed.filter((one) => chosen.has(one));
+  return known.length === chosen.size
+    ? known
+    : refuse(name, code, `must be one or more of ${allowed.join(', ')}`);
+};
+
+/** An instant, canonical; `null` when the parameter is absent. @throws Problem validation_failed */
+export const readInstant = (name: string, value: QueryValue): string | null =>
+  value === undefined
+    ? null
+    : (parseInstant(String(value)) ??
+      refuse(name, 'invalid_value', 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z'));
+
+/** `true` or `false`; false when the parameter is absent. @throws Problem validation_failed */
+export const readFlag = (name: string, value: QueryValue): boolean => {
+  if (value === undefined || value === 'false') return false;
+  return value === 'true' ? true : refuse(name, 'invalid_value', 'must be true or false');
+};
+
+/** Describes an optional query parameter that holds an instant. */
+export const InstantQuery = (name: string, description: string) =>
+  ApiQuery({ name, required: false, description, schema: { type: 'string', format: 'date-time' } });
+
+/** Describes an optional query parameter that `readChoice` reads. */
+export const ChoiceQuery = (name: string, values: readonly string[], description = 'Comma-separated') => {
+  const schema = { type: 'array' as const, items: { type: 'string', enum: [...values] } };
+  return ApiQuery({ name, required: false, description, schema, explode: false });
+};
+
+export const LIVEMODE_SHOWN = {
+  name: 'livemode',
+  required: false,
+  description: 'Of live or of test readings; default: both. Only for bearer tokens: a key sees its own mode',
+  schema: { type: 'boolean' as const },
+};
+
+/** The modes that a list shows: those that the caller sees, or the one of them that it asks for. @throws Problem */
+export const readModes = (
+  livemode: QueryValue,
+  { authMode, sees }: Pick<Principal, 'authMode' | 'sees'>,
+): readonly Mode[] => {
+  if (livemode === undefined) return sees;
+  if (authMode === 'apiKey')
+    return refuse('livemode', 'invalid_value', 'is for bearer tokens: a key sees its own mode');
+  const mode = modeOf(readFlag('livemode', livemode));
+  return sees.filter((one) => one === mode);
+};
+
+/** A UUID in lower case; `null` when the parameter is absent. @throws Problem validation_failed */
+export const readUuid = (name: string, value: QueryValue): string | null => {
+  if (value === undefined) return null;
+  const text = String(value).toLowerCase();
+  return isUuid(text) ? text : refuse(name, 'invalid_value', 'must be a UUID');
+};
 
 /** An endpoint's entity tag: its revision. */
 export const etagOf = (revision: bigint): string => `"${revision}"`;
@@ -34,7 +149,11 @@ export const readIfMatch = (header: string | undefined): readonly bigint[] | nul
 const RETRY_AFTER = { 'Retry-After': '5' };
 
 type Outcome = WebhookRefusal['outcome'];
-type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O }>;
+type Refusal<O extends Outcome, R = WebhookRefusal> = R extends { readonly outcome: infer Any }
+  ? O extends Any
+    ? R
+    : never
+  : never;
 
 const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
   invalidRequest([{ pointer: '/url', code, detail }]);
@@ -128,14 +247,16 @@ export const ChangesEndpoint = () => SetMetadata(CHANGES_ENDPOINT, true);
 @Injectable()
 class OwnEndpointGuard implements CanActivate {
   constructor(
-    private readonly access: EndpointAccess,
+    private readonly endpoints: Endpoints,
     private readonly reflector: Reflector,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const { workspaceId, sees } = principalOf(request);
-    const { record } = orProblem(await this.access.find(String(request.params['endpointId']), workspaceId));
+    const { record } = orProblem(
+      await this.endpoints.find(String(request.params['endpointId']), workspaceId),
+    );
     const refusal = refusalTo(sees, record);
     if (refusal === 'EndpointNotFound') throw problemOf({ outcome: 'webhook_not_found' });
     const changes = this.reflector.get<boolean | undefined>(CHANGES_ENDPOINT, context.getHandler());

@@ -313,24 +313,6 @@ describe('The failure of a reading', () => {
     await test.handle(stored('testbook-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
     expect(await test.bodies()).toEqual([]);
   });
-
-  it('says why the reading failed, and when', async () => {
-    await test.handle(...failure(randomUUID()));
-    const [failed] = (await test.bodies()) as [string];
-    expect(JSON.parse(failed)).toMatchObject({
-      type: 'reading.failed',
-      createdAt: '2026-04-04T09:30:00.000Z',
-      data: {
-        status: 'failed',
-        error: {
-          code: 'input_unprocessable',
-          title: 'The input cannot be processed',
-          retryable: false,
-          occurredAt: '2026-04-04T09:30:00.000Z',
-        },
-      },
-    });
-  });
 });
 
 it('An erasure is no work for the fan-out, which everybody shares: the key of a reading ends its responses', () => {

@@ -14,7 +14,7 @@ import {
 import type { Consumer } from '#event-sourcing/projections/consumer.js';
 import { publicationEvents } from '#publishing/contracts/index.js';
 import { batchEvents, readingEvents } from '#readings/contracts/index.js';
-import { type WebhookEndpointEvent, webhookEndpointEvents } from '../contracts/events.js';
+import { type WebhookEndpointEvent, webhookEndpointEvents } from '../contracts/index.js';
 import { endpoints } from '../projections.js';
 import { noteSkipping } from './skip-pending.js';
 import { askForProbe, endProbes, probeAgain } from './verification.js';

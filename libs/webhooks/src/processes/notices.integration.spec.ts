@@ -5,9 +5,9 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { runRetention } from '#platform/retention/retention.js';
 import { endpoint } from '../../test/events.js';
 import { fanningOut } from '../../test/fanning-out.js';
-import { NOTICE_TYPES } from '../contracts/events.js';
+import { NOTICE_TYPES } from '../contracts/index.js';
 import { settings } from '../settings.js';
-import { LEAST_NOTICE_DAYS, webhookRetentions } from './retention.js';
+import { MIN_NOTICE_DAYS, webhookRetentions } from './retention.js';
 import { accountScans, endpointScans, noticeRound, type Scan } from './notices.js';
 
 const test = fanningOut();
@@ -175,7 +175,7 @@ describe('A notice', () => {
       known.keys.push({ workspaceId: 'ws_1', keyId: mode, mode, expiresAt });
     const terms = {
       WEBHOOK_DELIVERIES_KEPT_DAYS: 1,
-      WEBHOOK_EVENTS_KEPT_DAYS: LEAST_NOTICE_DAYS,
+      WEBHOOK_EVENTS_KEPT_DAYS: MIN_NOTICE_DAYS,
       TEST_DATA_KEPT_DAYS: 1,
     };
     const days: string[] = [];
@@ -188,7 +188,7 @@ describe('A notice', () => {
       for (const one of webhookRetentions(test.database.pool, terms))
         await runRetention(test.database.pool, one, at + 1, new AbortController().signal);
     }
-    expect(settings.WEBHOOK_EVENTS_KEPT_DAYS.safeParse(String(LEAST_NOTICE_DAYS - 1)).success).toBe(false);
+    expect(settings.WEBHOOK_EVENTS_KEPT_DAYS.safeParse(String(MIN_NOTICE_DAYS - 1)).success).toBe(false);
     expect(days.toSorted()).toEqual(['0 endpoint.disabled', '0 key.expiring', '0 key.expiring']);
   });
 

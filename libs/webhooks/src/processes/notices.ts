@@ -20,7 +20,7 @@ import {
   isLow,
   keyExpiring,
 } from '../domain/notice.js';
-import { asRecord } from '../read-models/as-record.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import type { Config } from '../settings.js';
 import { insertNotices, lockNotices } from './insert-deliveries.js';
 

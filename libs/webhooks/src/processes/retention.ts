@@ -18,7 +18,7 @@ import { heldRows, inSteps, type RowsByAge } from '#platform/retention/rows.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CONFIG } from '#platform/tokens.js';
 import type { Config } from '../settings.js';
-import { LookAtWebhookRetention, RunWebhookRetention } from '../contracts/deliveries.js';
+import { LookAtWebhookRetention, RunWebhookRetention } from '../contracts/index.js';
 
 const EVERY_MS = 3_600_000;
 /** Partitions exist this long before the first delivery of their week is settled. */
@@ -203,18 +203,13 @@ const retention = (
   },
 });
 
+type OfMode = Pick<Retention, 'kind' | 'what' | 'days'>;
+
 /** Public events of a mode, with their deliveries. A delivery ends with its event at the latest. */
-const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention =>
+const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', named: OfMode): Retention =>
   retention(
     pool,
-    mode === 'live'
-      ? { kind: 'events', what: 'events of live readings', setting: TERM.live, days }
-      : {
-          kind: 'test-events',
-          what: 'events of test readings, with their deliveries',
-          setting: TERM.test,
-          days,
-        },
+    { ...named, setting: TERM[mode] },
     { table: 'webhooks.public_event', at: 'occurred_at', where: EVENTS[mode] },
     EVENTS_AT_ONCE,
     forget(
@@ -231,16 +226,14 @@ const eventRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Ret
  * Days for which the row of a notice stays at least. The looks find what ends within 14 days and what happened in the last
  * 7, and the row is the memory that it was told. The least of WEBHOOK_EVENTS_KEPT_DAYS is longer.
  */
-export const LEAST_NOTICE_DAYS = 15;
+export const MIN_NOTICE_DAYS = 15;
 
 /** Notices of a mode, with their deliveries. */
-const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Retention => {
+const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', named: OfMode): Retention => {
   const where = `livemode = ${mode === 'live'}`;
   return retention(
     pool,
-    mode === 'live'
-      ? { kind: 'notices', what: 'notices of live mode', setting: TERM.live, days }
-      : { kind: 'test-notices', what: 'notices of test mode', setting: TERM.test, days },
+    { ...named, setting: TERM[mode] },
     { table: 'webhooks.notice', at: 'occurred_at', where },
     EVENTS_AT_ONCE,
     forget(
@@ -254,36 +247,39 @@ const noticeRetention = (pool: pg.Pool, mode: 'live' | 'test', days: number): Re
   );
 };
 
-type Terms = Pick<
-  Config,
-  'WEBHOOK_DELIVERIES_KEPT_DAYS' | 'WEBHOOK_EVENTS_KEPT_DAYS' | 'TEST_DATA_KEPT_DAYS'
->;
-
 /** What of webhooks ends after a term. */
-export const webhookRetentions = (pool: pg.Pool, terms: Terms): readonly Retention[] => [
-  deliveryRetention(pool, terms),
-  eventRetention(pool, 'live', terms.WEBHOOK_EVENTS_KEPT_DAYS),
-  eventRetention(pool, 'test', terms.TEST_DATA_KEPT_DAYS),
-  noticeRetention(pool, 'live', terms.WEBHOOK_EVENTS_KEPT_DAYS),
-  noticeRetention(pool, 'test', Math.max(LEAST_NOTICE_DAYS, terms.TEST_DATA_KEPT_DAYS)),
-  statsRetention(pool),
-];
+export const webhookRetentions = (
+  pool: pg.Pool,
+  terms: Pick<Config, 'WEBHOOK_DELIVERIES_KEPT_DAYS' | 'WEBHOOK_EVENTS_KEPT_DAYS' | 'TEST_DATA_KEPT_DAYS'>,
+): readonly Retention[] => {
+  const { WEBHOOK_EVENTS_KEPT_DAYS: live, TEST_DATA_KEPT_DAYS: test } = terms;
+  const testNotices = Math.max(MIN_NOTICE_DAYS, test);
+  return [
+    deliveryRetention(pool, terms),
+    eventRetention(pool, 'live', { kind: 'events', what: 'events of live readings', days: live }),
+    eventRetention(pool, 'test', {
+      kind: 'test-events',
+      what: 'events of test readings, with their deliveries',
+      days: test,
+    }),
+    noticeRetention(pool, 'live', { kind: 'notices', what: 'notices of live mode', days: live }),
+    noticeRetention(pool, 'test', { kind: 'test-notices', what: 'notices of test mode', days: testNotices }),
+    retention(
+      pool,
+      { kind: 'stats', what: 'hourly sums of attempts', setting: null, days: STATS_KEPT_DAYS },
+      SUMS,
+      AT_ONCE,
+      forgetRows(SUMS),
+    ),
+  ];
+};
 
 const SUMS = { table: 'webhooks.endpoint_hour', at: 'hour' };
 /** Days for which the hourly sums of attempts are kept: more than the month that anybody can ask for. */
 const STATS_KEPT_DAYS = 35;
 
-const statsRetention = (pool: pg.Pool): Retention =>
-  retention(
-    pool,
-    { kind: 'stats', what: 'hourly sums of attempts', setting: null, days: STATS_KEPT_DAYS },
-    SUMS,
-    AT_ONCE,
-    forgetRows(SUMS),
-  );
-
 @QueryHandler(LookAtWebhookRetention)
-export class LookAtWebhookRetentionHandler implements IQueryHandler<LookAtWebhookRetention> {
+class LookAtWebhookRetentionHandler implements IQueryHandler<LookAtWebhookRetention> {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
@@ -296,7 +292,7 @@ export class LookAtWebhookRetentionHandler implements IQueryHandler<LookAtWebhoo
 }
 
 @CommandHandler(RunWebhookRetention)
-export class RunWebhookRetentionHandler implements ICommandHandler<RunWebhookRetention> {
+class RunWebhookRetentionHandler implements ICommandHandler<RunWebhookRetention> {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
@@ -313,3 +309,5 @@ export class RunWebhookRetentionHandler implements ICommandHandler<RunWebhookRet
     return runs;
   }
 }
+
+export const RETENTION_HANDLERS = [LookAtWebhookRetentionHandler, RunWebhookRetentionHandler];

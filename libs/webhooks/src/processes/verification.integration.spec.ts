@@ -6,7 +6,7 @@ import { reading } from '../../test/events.js';
 import { Receiver, eventually, status } from '../../test/receiver.js';
 import type { TestService } from '../../test/service.js';
 import { resolveHost, openSender } from './dispatch/sender.js';
-import { FindVerification } from '../contracts/endpoints.js';
+import { FindVerification } from '../contracts/index.js';
 import { FindVerificationHandler, probeDue, verifyEndpoints } from './verification.js';
 import type { WebhookEndpointCommand } from '../domain/webhook-endpoint.decider.js';
 import { serviceSignature } from '../domain/signed-headers.js';

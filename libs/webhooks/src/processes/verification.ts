@@ -10,16 +10,16 @@ import type { WorkLoop } from '#platform/work/work-registry.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { hostOfUrl } from '../domain/webhook-url.js';
 import type { HeaderVault, SecretVault } from '../application/vaults.js';
-import type { EndpointStreams } from '../application/endpoint-streams.js';
+import type { EndpointStreams } from '../application/endpoints.js';
 import { isOfReceiver, retryPause } from '../domain/attempt.js';
 import { signedHeaders } from '../domain/signed-headers.js';
 import { probeOf } from '../domain/notice.js';
 import { refsInForce, type EndpointSecret } from '../domain/webhook-endpoint.decider.js';
-import { asRecord } from '../read-models/as-record.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import type { Config } from '../settings.js';
 import type { SendsRequests } from './dispatch/sender.js';
 import { leaseMsOf } from './dispatch/workspace-leases.js';
-import { FindVerification, type VerificationRecord } from '../contracts/endpoints.js';
+import { FindVerification, type VerificationRecord } from '../contracts/index.js';
 
 /** No workspace makes the service probe a host more often than this. */
 const PROBE_REST_MS = 60_000;

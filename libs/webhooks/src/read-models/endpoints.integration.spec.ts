@@ -5,7 +5,7 @@ import { testDatabase } from '../../test/postgres.js';
 import { wipe } from '../../test/service.js';
 import { QueueHealth } from './endpoints.js';
 import { WebhookMetrics } from '../webhook-metrics.js';
-import { ListWebhookEndpoints } from '../contracts/endpoints.js';
+import { ListWebhookEndpoints } from '../contracts/index.js';
 
 const database = testDatabase();
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import type pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Mode } from '#event-sourcing/core/request-context.js';
@@ -11,9 +11,9 @@ import {
   type EndpointHealth,
   type QueueHealthRecord,
   firstHour,
-} from '../contracts/endpoints.js';
-import type { DisabledReason } from '../contracts/events.js';
-import { asRecord } from './as-record.js';
+  type DisabledReason,
+} from '../contracts/index.js';
+import { asRecord } from '#platform/postgres/as-record.js';
 import { freeAt } from './delivery-sql.js';
 
 /** A projected endpoint: its record and fields that its owner does not see. */
@@ -40,42 +40,44 @@ const COLUMNS = `
   updated_at as "updatedAt", coalesce(secret.hint, '') as "secretHint", endpoint.workspace_id as "workspaceId",
   revision::text, deleted_at is not null as deleted, verified, disabled_reason as "disabledReason",
   health.failing_since as "failingSince", coalesce(health.consecutive_failures, 0) as "consecutiveFailures"`;
-const TABLES = `
-  from webhooks.endpoint
-  left join webhooks.endpoint_health health using (endpoint_id)
+const tablesOf = (endpoint: string, isOfHealth = 'health.endpoint_id = endpoint.endpoint_id'): string => `
+  from ${endpoint}
+  left join webhooks.endpoint_health health on ${isOfHealth}
   left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid
   left join webhooks.endpoint_headers custom on custom.headers_ref = endpoint.headers_ref`;
-const SELECT = `select ${COLUMNS} ${TABLES}`;
+const SELECT = `select ${COLUMNS} ${tablesOf('webhooks.endpoint')}`;
+/** $1: what the events of an endpoint make its row. Failures are of another row. */
+const PROJECTED = `
+  select ${COLUMNS} ${tablesOf('json_populate_record(null::webhooks.endpoint, $1) endpoint', 'false')}`;
 
-@Injectable()
-export class EndpointRows {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+export const findEndpoint = async (pool: pg.Pool, endpointId: string): Promise<EndpointRow | null> => {
+  const { rows } = await pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [endpointId]);
+  return rows[0] ? rowOf(rows[0]) : null;
+};
 
-  async find(endpointId: string): Promise<EndpointRow | null> {
-    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
-      endpointId,
-    ]);
-    return rows[0] ? rowOf(rows[0]) : null;
-  }
+/** @param row that the endpoint's events make, and that the table may not have yet */
+export const projectedEndpoint = async (pool: pg.Pool, row: object): Promise<EndpointRow> => {
+  return rowOf((await pool.query<Columns>(PROJECTED, [JSON.stringify(row)])).rows[0]!);
+};
 
-  /** A page of a workspace's endpoints for one of these modes, newest first, after this instant of creation and id. */
-  async page(
-    workspaceId: string,
-    sees: readonly Mode[],
-    limit: number,
-    after: readonly string[] | null,
-  ): Promise<readonly WebhookEndpointRecord[]> {
-    const { rows } = await this.pool.query<Columns>(
-      `${SELECT}
-       where endpoint.workspace_id = $1 and endpoint.deleted_at is null and endpoint.modes && $5::text[]
-         and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
-       order by endpoint.created_at desc, endpoint.endpoint_id desc
-       limit $4`,
-      [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
-    );
-    return rows.map((row) => rowOf(row).record);
-  }
-}
+/** A page of a workspace's endpoints for one of these modes, newest first, after this instant of creation and id. */
+export const pageOfEndpoints = async (
+  pool: pg.Pool,
+  workspaceId: string,
+  sees: readonly Mode[],
+  limit: number,
+  after: readonly string[] | null,
+): Promise<readonly WebhookEndpointRecord[]> => {
+  const { rows } = await pool.query<Columns>(
+    `${SELECT}
+     where endpoint.workspace_id = $1 and endpoint.deleted_at is null and endpoint.modes && $5::text[]
+       and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
+     order by endpoint.created_at desc, endpoint.endpoint_id desc
+     limit $4`,
+    [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit, sees],
+  );
+  return rows.map((row) => rowOf(row).record);
+};
 
 const rowOf = (row: Columns): EndpointRow => {
   const { workspaceId, revision, deleted, verified, ...shown } = asRecord<Columns>(row);
@@ -85,7 +87,7 @@ const rowOf = (row: Columns): EndpointRow => {
   return { record: { ...settings, health, secretHint }, workspaceId, revision: BigInt(revision), deleted };
 };
 
-export const healthState = (
+const healthState = (
   enabled: boolean,
   verified: boolean,
   consecutiveFailures: number,
@@ -138,7 +140,7 @@ export class QueueHealth implements IQueryHandler<ListWebhookEndpoints> {
       `select ${COLUMNS}, ${HEALTH_COLUMNS},
          (select max((secret ->> 'validUntil')::timestamptz)
           from jsonb_array_elements(endpoint.secrets) secret) as "oldSecret"
-       ${TABLES}
+       ${tablesOf('webhooks.endpoint')}
        where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
          and ($3::text is null or endpoint.workspace_id = $3)
        order by "nextAttemptAt" nulls last, endpoint.created_at`,

@@ -1,12 +1,17 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler, type QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Mode } from '#event-sourcing/core/request-context.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { GetExternalId } from '#readings/contracts/index.js';
-import { FindToldEvent, ListNewestEvents, type ToldEvent } from '../contracts/deliveries.js';
-import { PUBLIC_EVENT_TYPES, isNotice, type DeliveredType } from '../contracts/events.js';
-import type { DeliveryNotFound, NoLongerKept } from '../contracts/refusals.js';
+import {
+  FindToldEvent,
+  ListNewestEvents,
+  type ToldEvent,
+  PUBLIC_EVENT_TYPES,
+  isNotice,
+  type DeliveredType,
+} from '../contracts/index.js';
 import { NOTICE_PAUSE_MS } from '../domain/notice.js';
 import { withExternalId } from '../domain/public-event.js';
 
@@ -31,47 +36,25 @@ export const lastDeletedPosition = (fact: string): string => `
    where past.workspace_id = ${fact}.workspace_id
      and past.type in (${PUBLIC_EVENT_TYPES.map((type) => `'${type}'`).join()}))`;
 
-/** What retention has deleted, as far as one workspace may know it. */
-@Injectable()
-export class DeletedPast {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
-
-  /** The highest deleted position, and since when all is kept (RFC 3339); `null`: nothing was deleted. @param types `null`: all */
-  async ofFeed(
-    workspaceId: string,
-    types: readonly DeliveredType[] | null,
-    modes: readonly Mode[],
-  ): Promise<{ readonly position: string; readonly keptSince: string } | null> {
-    const { rows } = await this.pool.query<{ position: string | null; until: Date | null }>(
-      `select max(position)::text as position, max(until) as until from webhooks.deleted_past
-       where workspace_id = $1 and ($2::text[] is null or type = any ($2))
-         and case when livemode then 'live' else 'test' end = any ($3)`,
-      [workspaceId, types, modes],
-    );
-    const { position, until } = rows[0]!;
-    return position === null || until === null ? null : { position, keptSince: until.toISOString() };
-  }
-
-  /** Why a delivery is not found: deleted after its term or with its event, or the younger endpoint never had it. */
-  async refusalOfDelivery(
-    endpointId: string,
-    modes: readonly Mode[],
-  ): Promise<DeliveryNotFound | NoLongerKept> {
-    const { rows } = await this.pool.query<{ since: Date }>(
-      `select since from webhooks.endpoint cross join lateral (
-         select greatest(
-           (select kept_since from platform.retention_round where kind = 'deliveries'),
-           (select max(until) from webhooks.deleted_past past
-            where past.workspace_id = endpoint.workspace_id
-              and case when livemode then 'live' else 'test' end = any ($2))) as since) kept
-       where endpoint_id = $1 and endpoint.created_at < since`,
-      [endpointId, modes],
-    );
-    return rows[0]
-      ? { outcome: 'no_longer_kept', keptSince: rows[0].since.toISOString(), field: null }
-      : { outcome: 'delivery_not_found' };
-  }
-}
+/**
+ * What retention has deleted, as far as the workspace may know it: the highest position, and since when all is kept (RFC 3339);
+ * `null`: nothing. @param types `null`: all
+ */
+export const deletedPast = async (
+  pool: pg.Pool,
+  workspaceId: string,
+  types: readonly DeliveredType[] | null,
+  modes: readonly Mode[],
+): Promise<{ readonly position: string; readonly keptSince: string } | null> => {
+  const { rows } = await pool.query<{ position: string | null; until: Date | null }>(
+    `select max(position)::text as position, max(until) as until from webhooks.deleted_past
+     where workspace_id = $1 and ($2::text[] is null or type = any ($2))
+       and case when livemode then 'live' else 'test' end = any ($3)`,
+    [workspaceId, types, modes],
+  );
+  const { position, until } = rows[0]!;
+  return position === null || until === null ? null : { position, keptSince: until.toISOString() };
+};
 
 const EVENT = `told.position::text, told.body, told.reading_id as "readingId",
   told.shows_external_id as "showsExternalId" from webhooks.public_event told`;
@@ -103,39 +86,19 @@ const page = (types: readonly DeliveredType[], modes: readonly Mode[], order: 'a
   return `select * from (${each.join(' union all ')}) each order by each.position::numeric ${order} limit $3`;
 };
 
-type FoundEvent = Omit<ToldEvent, 'position'> & { readonly workspaceId: string };
-
-const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Public events in log order, and notices as they were told. Either are added in order, so none appears before one already read. */
-@Injectable()
-export class EventFeed {
-  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
-
-  /** An event or a notice; `null`: there is none of these modes. Trials are in no feed. */
-  async find(eventId: string, modes: readonly Mode[]): Promise<FoundEvent | null> {
-    if (!EVENT_ID.test(eventId)) return null;
-    const { rows } = await this.pool.query<FoundEvent>(
-      `select workspace_id as "workspaceId", reading_id as "readingId", body, shows_external_id as "showsExternalId"
-       from webhooks.public_event event
-       where event_id = $1 and (position is not null or reading_id is null) and livemode = any ($2::boolean[])`,
-      [eventId, modes.map((mode) => mode === 'live')],
-    );
-    return rows[0] ?? null;
-  }
-
-  /** A page, the oldest first. @param after position in decimal; `null`: from the first @param types of events, or of notices */
-  async page(
-    workspaceId: string,
-    limit: number,
-    after: string | null,
-    types: readonly DeliveredType[],
-    modes: readonly Mode[],
-  ): Promise<readonly ToldEvent[]> {
-    if (modes.length === 0) return [];
-    return (await this.pool.query<ToldEvent>(page(types, modes, 'asc'), [workspaceId, after, limit])).rows;
-  }
-}
+/** A page of events, or of notices; of each either order. @param from a position in decimal, exclusive; `null`: from the end */
+export const pageOfFeed = async (
+  pool: pg.Pool,
+  workspaceId: string,
+  limit: number,
+  from: string | null,
+  types: readonly DeliveredType[],
+  modes: readonly Mode[],
+  order: 'asc' | 'desc' = 'asc',
+): Promise<readonly ToldEvent[]> =>
+  modes.length === 0
+    ? []
+    : (await pool.query<ToldEvent>(page(types, modes, order), [workspaceId, from, limit])).rows;
 
 @QueryHandler(ListNewestEvents)
 export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> {
@@ -143,7 +106,7 @@ export class ListNewestEventsHandler implements IQueryHandler<ListNewestEvents> 
 
   async execute(query: ListNewestEvents): Promise<readonly ToldEvent[]> {
     const { workspaceId, mode, types, limit, before } = query;
-    return (await this.pool.query<ToldEvent>(page(types, [mode], 'desc'), [workspaceId, before, limit])).rows;
+    return pageOfFeed(this.pool, workspaceId, limit, before, types, [mode], 'desc');
   }
 }
 
@@ -176,3 +139,5 @@ export const wholeBody = async (
   showsExternalId && readingId !== null
     ? withExternalId(body, await queries.execute(new GetExternalId(readingId)))
     : body;
+
+export const FEED_QUERIES = [ListNewestEventsHandler, FindToldEventHandler];

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { GetEndpointStats, type AttemptFigures, type EndpointStats } from '../contracts/endpoints.js';
+import { GetEndpointStats, type AttemptFigures, type EndpointStats } from '../contracts/index.js';
 
 /** Upper bounds of the classes of durations (ms), inclusive. Never changed: stored sums count by them. */
 export const LATENCY_BOUNDS_MS = [

@@ -7,11 +7,10 @@ import { instant, type Clock } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
 import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { Notifications } from '#platform/postgres/notifications.js';
-import type { WorkLoop } from '#platform/work/work-registry.js';
 import { AsksForRefusal } from '#readings/contracts/index.js';
-import type { EndpointStreams } from '../../application/endpoint-streams.js';
+import type { EndpointStreams } from '../../application/endpoints.js';
 import type { AnswerVault, HeaderVault, SecretVault } from '../../application/vaults.js';
-import type { DisabledReason } from '../../contracts/events.js';
+import type { DisabledReason } from '../../contracts/index.js';
 import {
   ASKED_REFUSAL,
   disablement,
@@ -103,9 +102,7 @@ interface Held extends WorkspaceLease {
  * Sends due deliveries until it is stopped: takes the leases of workspaces, reads their due deliveries, makes attempts, and
  * gives up the leases when nothing is left. When it dies, its leases expire and another worker sends the rest: at least once.
  */
-export class Dispatcher implements WorkLoop {
-  readonly name = 'webhooks.dispatcher';
-  readonly role = 'webhooks';
+export class Dispatcher {
   private readonly sender: SendsRequests;
   private readonly attempts: DeliveryAttempts;
   private readonly leases: WorkspaceLeases;

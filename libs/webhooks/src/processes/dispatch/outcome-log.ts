@@ -3,6 +3,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { PROBE_PAUSE_MS, isOfReceiver, type AttemptResult } from '../../domain/attempt.js';
 import { appendSettled } from '../../read-models/delivery-sql.js';
 import { countAttempts } from '../../read-models/hourly-stats.js';
+import type { DueDelivery } from './workspace-leases.js';
 
 /**
  * SQL: the delivery waits for this attempt, and the worker still has the lease of its workspace. `status = 'pending'` would
@@ -104,13 +105,9 @@ const RESCHEDULE = `
   )
   ${delayFollowers('held')}`;
 
-/** An attempt that has ended. Times in milliseconds since the epoch. */
-export interface FinishedAttempt {
-  readonly deliveryId: string;
+/** An attempt that has ended. `url`: where it was sent; the endpoint may have another by now. Times in milliseconds since the epoch. */
+export interface FinishedAttempt extends Pick<DueDelivery, 'deliveryId' | 'endpointId' | 'url'> {
   readonly number: number;
-  readonly endpointId: string;
-  /** Where it was sent: the endpoint may have another URL by now. */
-  readonly url: string;
   /** Of the workspace, under which it was sent. */
   readonly lease: string;
   readonly startedAt: number;

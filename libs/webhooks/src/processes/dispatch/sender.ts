@@ -22,7 +22,7 @@ import {
   PinnedConnections,
   egressProxy,
 } from './connections.js';
-import { urlPolicy } from '../../application/endpoint-access.js';
+import { urlPolicy } from '../../application/endpoints.js';
 import type { Config } from '../../settings.js';
 
 /** Every address of a host name; rejects when there is none. */
@@ -90,7 +90,7 @@ class Cancelled extends Error {
 }
 
 /** Addresses of one name. Each is checked, and whoever owns the name chooses their number. */
-const MOST_ADDRESSES = 64;
+const MAX_ADDRESSES = 64;
 
 /** Makes one HTTP request to a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
@@ -148,7 +148,7 @@ export class Sender {
   /** One blocked address blocks the name. Its owner is told the same as of no address: nobody can list the names of the inside. */
   private async addressesOf(host: string, endpointId: string): Promise<readonly string[]> {
     const addresses = await this.resolve(host).catch(() => []);
-    if (addresses.length > MOST_ADDRESSES) throw new AttemptFailed('dns_failed');
+    if (addresses.length > MAX_ADDRESSES) throw new AttemptFailed('dns_failed');
     const areOpen = addresses.every((address) => isReachable(address, this.policy.allowCidrs));
     if (!areOpen) this.blocked(host, endpointId);
     if (!areOpen || addresses.length === 0) throw new AttemptFailed('dns_failed');

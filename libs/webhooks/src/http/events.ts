@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OpenAPIObject } from '@nestjs/swagger';
+import { type OpenAPIObject, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiSchema, count, instant, text, uuid, refTo } from '#platform/http/openapi/api-schema.js';
 import {
   VERIFICATION_NOTICE,
@@ -7,7 +7,9 @@ import {
   PUBLIC_EVENT_TYPES,
   type PublicEventType,
   NOTICE_TYPES,
-} from '../contracts/events.js';
+  isNotice,
+  type ToldEvent,
+} from '../contracts/index.js';
 import {
   type Finding,
   creditsExpiring,
@@ -21,6 +23,30 @@ import {
   probeOf,
 } from '../domain/notice.js';
 import { API_VERSION, madeUpEvent, withExternalId } from '../domain/public-event.js';
+import { Controller, Get, Headers, Param, Query, Req, Res, Inject } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { Request, Response } from 'express';
+import { GivesPersonalData, setAbout } from '#platform/audit/personal-data.js';
+import { Accepts, Caller, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { PageCursors, tokensOfPage } from '#platform/http/page-cursor.js';
+import { Problem } from '#platform/http/problem.js';
+import { invalidParameter } from '#platform/http/query-parameters.js';
+import { sendJson } from '#platform/http/send-json.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import {
+  ChoiceQuery,
+  LIVEMODE_SHOWN,
+  readChoice,
+  readModes,
+  type QueryValue,
+  NamesEvent,
+  problemOf,
+} from './routes.js';
+import { deletedPast, pageOfFeed, wholeBody } from '../read-models/event-feed.js';
+import type pg from 'pg';
+import type { Mode } from '#event-sourcing/core/request-context.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 
 const AT = '2026-04-04T09:30:00.000Z';
 const EARLIER = '2026-04-04T08:30:00.000Z';
@@ -188,7 +214,7 @@ const TOLD: Readonly<Record<NoticeType | typeof VERIFICATION_NOTICE, Told>> = {
 };
 
 /** The kinds of notices, by type. */
-export const NOTICES = Object.fromEntries(
+const NOTICES = Object.fromEntries(
   Object.entries(TOLD).map(([type, told]) => [type, kind(type, told)]),
 ) as Readonly<Record<keyof typeof TOLD, Kind>>;
 
@@ -280,14 +306,14 @@ const publicEventSchema = apiSchema(
   publicEventExample('reading.completed'),
 );
 
-export const eventOrNoticeSchema = apiSchema(
+const eventOrNoticeSchema = apiSchema(
   'EventOrNotice',
   z.union([publicEventSchema as z.ZodType<object>, noticeSchema]),
   'An event or a notice, as webhooks push it.',
   publicEventExample('reading.completed'),
 );
 
-export const eventPageSchema = apiSchema(
+const eventPageSchema = apiSchema(
   'EventPage',
   z.object({
     data: z
@@ -400,3 +426,117 @@ const request = (
   };
   return { post };
 };
+
+const EVENT_ID = /^evt_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The position before the first event, for the cursor of an empty feed. */
+const BEFORE_THE_FIRST = '-1';
+const TYPES = [...PUBLIC_EVENT_TYPES, ...NOTICE_TYPES];
+
+@Controller('api/v1/events')
+@Accepts({ apiKey: 'events:read', bearer: 'events:read' })
+@ApiTags('Events')
+export class EventsController {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    private readonly cursors: PageCursors,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Get()
+  @RateLimited('read', tokensOfPage)
+  @GivesPersonalData()
+  @ApiOperation({
+    operationId: 'listEvents',
+    summary: 'Pull the events of the workspace',
+    description:
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks; or the notices of the workspace, whether an endpoint asked for them or not. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event. A cursor that is so old that events after it are deleted is 410. A page counts as one request of the policy `read` for each 20 events that it may have.',
+  })
+  @ChoiceQuery(
+    'type',
+    TYPES,
+    'Comma-separated types of events, or of notices; default: all types of events. A cursor is valid only with the same types',
+  )
+  @ApiQuery(LIVEMODE_SHOWN)
+  @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
+  @Refuses('unsupported_event_type', 'no_longer_kept')
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query('type') type: QueryValue,
+    @Query('livemode') livemode: QueryValue,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() caller: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const chosen = readChoice('type', type, TYPES, 'unsupported_event_type');
+    const types = chosen ?? PUBLIC_EVENT_TYPES;
+    const { workspaceId } = caller;
+    const modes = readModes(livemode, caller);
+    const scope = ['events', workspaceId, ...modes, ...(chosen ?? [])];
+    const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
+    const start = after?.[0] ?? null;
+    if (types.some(isNotice) && !types.every(isNotice))
+      throw invalidParameter(
+        'type',
+        'must name types of events, or of notices: each has an order of its own',
+      );
+    const found = await pageOfFeed(this.pool, workspaceId, count + 1, start, types, modes);
+    const shown = found.slice(0, count);
+    const bodies = await Promise.all(shown.map((event) => wholeBody(event, this.queries)));
+    // After the page was read, so that nothing can be deleted in between unnoticed.
+    const past = await deletedPast(this.pool, workspaceId, types, modes);
+    if (start !== null && past !== null && BigInt(past.position) > BigInt(start))
+      throw problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: '?cursor' });
+    const end = shown.at(-1)?.position ?? start ?? past?.position ?? BEFORE_THE_FIRST;
+    const rest = JSON.stringify({
+      nextCursor: this.cursors.seal([end], ...scope),
+      hasMore: found.length > count,
+    });
+    sendJson(response, `{"data":[${bodies.join()}],${rest.slice(1)}`, ifNoneMatch);
+  }
+
+  @Get(':eventId')
+  @GivesPersonalData()
+  @ApiOperation({
+    operationId: 'getEvent',
+    summary: 'Get an event',
+    description:
+      'Returns the same bytes as its webhooks; also those of a notice. Once events of the workspace are deleted after their term, an unknown id is 410: the service keeps no list of deleted ids.',
+  })
+  @NamesEvent()
+  @Answers(200, 'The event or notice', eventOrNoticeSchema, ['ETag'])
+  @Refuses('no_longer_kept')
+  async one(
+    @Param('eventId') eventId: string,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() { workspaceId, sees }: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const event = await this.find(eventId, sees);
+    if (event === null) throw await this.missing(workspaceId, sees);
+    if (event.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    if (event.readingId !== null) setAbout(request, event.readingId);
+    sendJson(response, await wholeBody(event, this.queries), ifNoneMatch);
+  }
+
+  /** An event or a notice; `null`: there is none of these modes. Trials are in no feed. */
+  private async find(eventId: string, modes: readonly Mode[]) {
+    if (!EVENT_ID.test(eventId)) return null;
+    const { rows } = await this.pool.query<Omit<ToldEvent, 'position'> & { readonly workspaceId: string }>(
+      `select workspace_id as "workspaceId", reading_id as "readingId", body, shows_external_id as "showsExternalId"
+       from webhooks.public_event event
+       where event_id = $1 and (position is not null or reading_id is null) and livemode = any ($2::boolean[])`,
+      [eventId, modes.map((mode) => mode === 'live')],
+    );
+    return rows[0] ?? null;
+  }
+
+  /** Depends on the caller's own workspace alone, so it tells nothing of others. */
+  private async missing(workspaceId: string, modes: Principal['sees']): Promise<Problem> {
+    const past = await deletedPast(this.pool, workspaceId, null, modes);
+    return past === null
+      ? new Problem('not_found', { detail: 'The workspace has no such event' })
+      : problemOf({ outcome: 'no_longer_kept', keptSince: past.keptSince, field: null });
+  }
+}

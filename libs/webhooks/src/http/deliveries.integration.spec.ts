@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
+import { MODES } from '#event-sourcing/core/request-context.js';
 import { dispatching } from '../../test/dispatching.js';
 import { reading } from '../../test/events.js';
 import { eventually, ok, status } from '../../test/receiver.js';
-import { ExportDeliveries } from '../contracts/deliveries.js';
-import { DeliveryRows, ExportDeliveriesHandler } from './deliveries.js';
+import { ExportDeliveries } from '../contracts/index.js';
+import { deliveryWithHistory, pageOfDeliveries } from './deliveries.js';
+import { ExportDeliveriesHandler } from '../read-models/deliveries.js';
 
 const test = dispatching();
 
@@ -28,16 +30,15 @@ it('An export has each delivery settled before, with all attempts, as the API sh
   test.receiver.answer = () => undefined;
   await test.service.happen(reading(randomUUID()).completed());
   await eventually(() => test.receiver.received.length === 3);
-  const rows = new DeliveryRows(test.database.pool);
   const { delivery_id: deliveryId } = (await test.service.deliveries()).find(
     ({ status: is }) => is === 'succeeded',
   )!;
-  const record = (await rows.find(endpointId, deliveryId))!;
+  const record = (await deliveryWithHistory(test.database.pool, endpointId, deliveryId))!;
   expect(await exported(record.settledAt!)).toEqual({ lines: [], count: 0 });
   const { lastAttempt, attempts, nextAttemptAt, ...shown } = record;
   expect([attempts, nextAttemptAt, lastAttempt]).toMatchObject([2, null, { number: 2, error: null }]);
   expect(await exported('2100-01-01T00:00:00Z')).toEqual({
-    lines: [{ ...shown, endpointId, workspaceId: 'ws_1', history: await rows.attempts(deliveryId) }],
+    lines: [{ ...shown, endpointId, workspaceId: 'ws_1' }],
     count: 1,
   });
 });
@@ -55,7 +56,7 @@ it('The deliveries of a reading with more trials than are looked at have those o
     [readingId],
   );
   const any = { statuses: null, types: null, since: null, until: null, undelivered: false };
-  const rows = new DeliveryRows(test.database.pool);
-  const { records } = await rows.page(endpointId, 10, null, { ...any, readingId, modes: ['live', 'test'] });
+  const filter = { ...any, readingId, modes: MODES };
+  const { records } = await pageOfDeliveries(test.database.pool, endpointId, 10, null, filter);
   expect(records).toMatchObject([{ status: 'succeeded', test: false }]);
 });

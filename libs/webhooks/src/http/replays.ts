@@ -1,26 +1,131 @@
-import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
-import { setTimeout as delay } from 'node:timers/promises';
-import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
-import { Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
-import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
-import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { ApiProperty, ApiSchema, ApiOperation } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsDefined, IsString } from 'class-validator';
+import type { SelfChecking } from '#platform/http/body.pipe.js';
+import { booleanType, OptionalField, required } from '#platform/http/body-rules.js';
 import { parseInstant } from '#platform/http/instant.js';
-import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
-import { ReplayEvents, type ReplayRecord } from '../contracts/deliveries.js';
-import { ReplayRows } from './replay.js';
-import { ReplayDto } from '../http/bodies.js';
+import type { FieldError } from '#platform/http/problem.js';
 import {
+  REPLAYABLE_STATUSES,
+  type ReplayableStatus,
+  PUBLIC_EVENT_TYPES,
+  type PublicEventType,
+  type ReplayRecord,
+  replayRecord,
+  ReplayEvents,
+} from '../contracts/index.js';
+import { apiSchema } from '#platform/http/openapi/api-schema.js';
+import {
+  ENDPOINT_ID,
+  REPLAY_ID,
+  AT,
+  invalidType,
+  listOf,
+  fault,
+  listErrors,
   orProblem,
   problemOf,
   EndpointRoutes,
   NamesReplay,
   ReadsWebhooks,
   WritesWebhooks,
-} from '../http/routes.js';
-import { replaySchema } from '../http/webhook.schemas.js';
+} from './routes.js';
+import { Body, Delete, Get, HttpCode, Inject, Param, Post, Res, Headers } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Request, Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
+import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
+import { Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
+import { Answers, Refuses } from '#platform/http/openapi/operation.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
+import { ReplayRows } from '../application/replay.js';
+
+const replaySchema = apiSchema('Replay', replayRecord, 'Sends past events again.', {
+  replayId: REPLAY_ID,
+  endpointId: ENDPOINT_ID,
+  since: '2026-04-01T00:00:00.000Z',
+  until: AT,
+  types: ['reading.completed'],
+  statuses: ['missing', 'skipped', 'exhausted'],
+  modes: ['live'],
+  dryRun: false,
+  state: 'queued',
+  events: 0,
+  progress: 0,
+  deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
+  createdAt: AT,
+  finishedAt: null,
+});
+
+const instantDetail = 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z';
+const isInstant = IsString(invalidType(instantDetail));
+const isList = IsArray(invalidType('must be an array'));
+const IF_EMPTY = 'must not be empty: leave it out for all';
+
+/** Body of POST …/replay. */
+@ApiSchema({ name: 'ReplayEvents' })
+class ReplayDto implements SelfChecking {
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Sends events from this time on',
+    examples: ['2026-04-01T00:00:00Z'],
+  })
+  @IsDefined(required)
+  @isInstant
+  since!: string;
+
+  @OptionalField(isInstant, {
+    format: 'date-time',
+    description: 'Sends only events before this time; default: now',
+    examples: ['2026-04-04T00:00:00Z'],
+  })
+  until?: string;
+
+  @OptionalField(isList, {
+    type: 'array',
+    minItems: 1,
+    items: listOf(PUBLIC_EVENT_TYPES),
+    description: 'Default: the types that the endpoint subscribes to',
+    examples: [['reading.completed']],
+  })
+  types?: PublicEventType[];
+
+  @OptionalField(isList, {
+    type: 'array',
+    minItems: 1,
+    items: listOf(REPLAYABLE_STATUSES),
+    description: 'Outcomes of events at this endpoint; default: every outcome except a successful delivery',
+    examples: [['missing', 'skipped']],
+  })
+  statuses?: ReplayableStatus[];
+
+  @OptionalField(IsBoolean(booleanType), {
+    default: false,
+    description: 'Counts and sends nothing',
+    examples: [true],
+  })
+  dryRun: boolean = false;
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    const { since, until, types, statuses } = this;
+    const errors = Object.entries({ since, until }).flatMap(([name, text]) =>
+      text === undefined || !sound(name) || parseInstant(text) !== null
+        ? []
+        : fault(`/${name}`, 'invalid_value', instantDetail),
+    );
+    const [from, to] = [since, until].map((text) => (typeof text === 'string' ? parseInstant(text) : null));
+    if (from && to && from >= to) errors.push(...fault('/until', 'invalid_value', 'must be after since'));
+    return [
+      ...errors,
+      ...(types && sound('types')
+        ? listErrors('types', types, PUBLIC_EVENT_TYPES, 'unsupported_event_type', IF_EMPTY)
+        : []),
+      ...(statuses && sound('statuses')
+        ? listErrors('statuses', statuses, REPLAYABLE_STATUSES, 'invalid_value', IF_EMPTY)
+        : []),
+    ];
+  }
+}
 
 const LOOK_AGAIN_MS = 50;
 /** Longest wait of a request for the count of its dry run (ms): 5 s. A worker counts within moments. */
