@@ -63,8 +63,9 @@ const config = loadConfig(settings, {
 
 /** A database without rows that accepts every statement. Stored events do not depend on it. */
 const poolWithoutRows = () => {
-  const query = async (asked: string | { text: string; values?: unknown[] }) => {
-    const { text, values = [] } = typeof asked === 'string' ? { text: asked } : asked;
+  const query = async (asked: string | { text: string; values?: unknown[] }, given: unknown[] = []) => {
+    const { text, values = [] } = typeof asked === 'string' ? { text: asked, values: given } : asked;
+    if (text.includes('json_populate_record')) return { rows: [endpointIn(values)], rowCount: 1 };
     if (text.includes('insert into publishing.artifact')) return { rows: artifactsIn(values), rowCount: 3 };
     // A new key is known at once.
     if (text.includes('from workspaces.api_key')) return { rows: [{ networks: [] }], rowCount: 1 };
@@ -72,6 +73,31 @@ const poolWithoutRows = () => {
     return { rows: [], rowCount: text.includes('revision >= $2') ? 1 : 0 };
   };
   return { query, connect: async () => ({ query, release: () => undefined }) } as unknown as Pool;
+};
+
+const endpointIn = ([json]: readonly unknown[]) => {
+  const row = JSON.parse(String(json)) as Record<string, unknown>;
+  return {
+    endpointId: row.endpoint_id,
+    workspaceId: row.workspace_id,
+    url: row.url,
+    events: row.events,
+    modes: row.modes,
+    notices: row.notices,
+    enabled: row.enabled,
+    description: row.description,
+    headerNames: [],
+    maxPerSecond: row.max_per_second,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    secretHint: '',
+    revision: row.revision,
+    deleted: row.deleted_at !== null,
+    verified: row.verified,
+    disabledReason: row.disabled_reason,
+    failingSince: null,
+    consecutiveFailures: 0,
+  };
 };
 
 const artifactsIn = (values: readonly unknown[]) =>
