@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreditBooks } from '#billing/application/credit-books.js';
+import type { CorrectionData } from '#billing/contracts/corrections.js';
 import { createCorrectionExecutors, createCreditsExecutor } from '#billing/executors.js';
 import { publicKeyOf } from '#billing/offline.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
@@ -55,11 +56,11 @@ type Asked = ReturnType<typeof adjustment>;
 /** All gifts are of one correction, whose proposal has not expired: audits look for one. */
 const propose = async (store: EventStore, workspaceId: string, { correctionId, entries }: Asked) => {
   const [{ adjustmentId: _, signed, ...entry }] = entries as readonly [Asked['entries'][number]];
-  const data = {
-    ...{ correctionId, kind: 'adjustment', reason: entry.reason, reference: entry.reference },
+  const data: CorrectionData<'CorrectionProposed'> = {
+    ...{ correctionId, kind: 'adjustment' as const, reason: entry.reason, reference: entry.reference },
     ...{ entries: [{ workspaceId, ...entry }], expiresAt: '9999-12-31T00:00:00.000Z' },
     ...{ operator: 'ada', signatures: [signed!.proposer] },
-  } as const;
+  };
   const command = { event: { type: 'CorrectionProposed', data }, now: 0 } as const;
   const by = { actor: 'operator:ada', correlationId: 'test', causationId: 'test' };
   const context = { intent: 'gifts', by, workspaceId: '', at: Date.now() };
