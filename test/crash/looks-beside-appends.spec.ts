@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GroupCommit } from '#embedded-event-store/log/group-commit.js';
 import { LogStore } from '#embedded-event-store/log/log-store.js';
-import { serveSnapshots } from '#embedded-event-store/log/serve-snapshots.js';
+import { serveSnapshots } from '#embedded-event-store/log/look-at.js';
 import { verifyFolder } from '#embedded-event-store/operator/verify.js';
 import { StreamWriter } from '#embedded-event-store/streams/stream-writer.js';
 import { projectPath } from '#platform/project-path.js';

@@ -13,17 +13,16 @@ import {
 } from '#event-sourcing/store/event-store.js';
 import { auditRequests } from '#platform/audit/audit-requests.js';
 import { AuditTrail } from '#platform/audit/audit-trail.js';
-import { configHelp, loadConfig } from '#platform/config/load-config.js';
-import { startUp } from '#platform/config/start-up.js';
+import { configHelp, loadConfig, startUp } from '#platform/config/load-config.js';
 import { measureDisk } from '#platform/disk/disk-reserve.js';
 import { limitAddresses } from '#platform/http/admission.js';
 import { configureHttp } from '#platform/http/configure-http.js';
 import { HttpAdapter } from '#platform/http/http-adapter.js';
-import { requireDeclared, routesOf } from '#platform/http/openapi/routes.js';
-import { measureRequests } from '#platform/http/measure-requests.js';
+import { requireDeclared, routesOf } from '#platform/http/openapi/describe-api.js';
+import { measureRequests } from '#platform/http/outcome.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
 import {
+  endBeyondHelp,
   announce,
   DRAIN_WITHIN_MS,
   stopWhenTold,
@@ -33,8 +32,7 @@ import { nestLogger } from '#platform/telemetry/logger.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
 import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
-import { TrustedTime } from '#platform/time/trusted-time.js';
-import { watchTime } from '#platform/time/watch-time.js';
+import { TrustedTime, watchTime } from '#platform/time/trusted-time.js';
 import { CLOCK } from '#platform/tokens.js';
 import { servePortal } from '../../portal/src/serve-portal.js';
 import { AUDITED } from '../../service/src/modules.js';

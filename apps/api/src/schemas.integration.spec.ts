@@ -7,7 +7,7 @@ import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { AuthGuard, ScopeGuard } from '#platform/auth/auth.guard.js';
 import { CONFIG } from '#platform/tokens.js';
-import { AddressLimiter } from '#platform/rate-limit/address-limiter.js';
+import { AddressLimiter } from '#platform/rate-limit/rate-limit.guard.js';
 import { AUTHENTICATOR } from '#platform/auth/authentication.js';
 import { projectPath } from '#platform/project-path.js';
 import { composeDocument } from '#publishing/document/compose.js';

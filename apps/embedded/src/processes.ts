@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identify, isRunning, type ProcessIdentity } from '#embedded-event-store/log/process-identity.js';
+import { identify, isRunning, type ProcessIdentity } from '#embedded-event-store/log/folder-lock.js';
 import { readJson, writePrivateJsonIfRoom } from './private-file.js';
 
-export { identify, isRunning, type ProcessIdentity } from '#embedded-event-store/log/process-identity.js';
+export { identify, isRunning, type ProcessIdentity } from '#embedded-event-store/log/folder-lock.js';
 
 /** The arguments a process was started with, joined by spaces; empty if the process does not exist. */
 export const commandLine = (pid: number): string => {

@@ -6,10 +6,9 @@ import type { Logger } from 'pino';
 import { within } from '#platform/async/within.js';
 import { insideCaller } from '#platform/http/in-process.js';
 import { requestIdOf } from '#platform/http/request-id.js';
-import { serveDocuments } from '#platform/http/static-documents.js';
-import type { RatePolicies } from '#platform/rate-limit/policies.js';
+import { serveDocuments } from '#platform/http/send-json.js';
+import { ASKED_WITHIN_MS, RateLimiter, type RatePolicies } from '#platform/rate-limit/rate-limiter.js';
 import { RATE_POLICIES, rateSubject } from '#platform/rate-limit/rate-limit.guard.js';
-import { ASKED_WITHIN_MS, RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import {
   AdjustPortalSession,
   EndPortalSession,

@@ -1,5 +1,5 @@
 import { billing } from '#billing/manifest.js';
-import { operationalTables } from '#platform/postgres/operational-tables.js';
+import { operationalTables } from '#platform/postgres/schemas.js';
 import { publishing } from '#publishing/manifest.js';
 import { readings } from '#readings/manifest.js';
 import { webhooks } from '#webhooks/manifest.js';

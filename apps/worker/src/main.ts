@@ -11,27 +11,23 @@ import {
   type StoreConnection,
 } from '#event-sourcing/store/event-store.js';
 import { auditRetention } from '#platform/audit/audit-records.js';
-import { configHelp, loadConfig } from '#platform/config/load-config.js';
+import { configHelp, loadConfig, startUp } from '#platform/config/load-config.js';
 import type { WorkerRole } from '#platform/config/settings.js';
-import { startUp } from '#platform/config/start-up.js';
 import { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { KeyUpkeep, upkeepEveryMs, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
 import { KeyRing } from '#platform/crypto/key-ring.js';
 import { IdempotentRequests } from '#platform/idempotency/idempotent-requests.js';
-import { runJobs } from '#platform/jobs/job.js';
-import { forgetReplacedJobs } from '#platform/jobs/stuck-jobs.js';
+import { runJobs, forgetReplacedJobs } from '#platform/jobs/job.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
-import { endBeyondHelp } from '#platform/process/end-beyond-help.js';
+import { endBeyondHelp, announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
 import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { retentionLoop } from '#platform/retention/retention.js';
-import { announce, stopWhenTold, surviveLateRejections } from '#platform/process/stopping.js';
 import { nestLogger } from '#platform/telemetry/logger.js';
 import { METRICS } from '#platform/telemetry/metrics.js';
 import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
-import { TrustedTime } from '#platform/time/trusted-time.js';
-import { watchTime, whileTrusted } from '#platform/time/watch-time.js';
+import { TrustedTime, watchTime, whileTrusted } from '#platform/time/trusted-time.js';
 import {
   measureConsumers,
   measureJobs,

@@ -2,10 +2,9 @@ import { EventEmitter } from 'node:events';
 import { Admission, GroupCommit } from './log/group-commit.js';
 import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
-import { serveSnapshots } from './log/serve-snapshots.js';
+import { serveSnapshots } from './log/look-at.js';
 import { DEFAULT_LIMITS, OpenCalls, type Limits, type ServerContext } from './grpc/context.js';
-import type { Login } from './grpc/authentication.js';
-import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
+import { startGrpcServer, type Login, type TlsKeyPair } from './grpc/server.js';
 import { StreamWriter } from './streams/stream-writer.js';
 
 export { UnusableDataError } from './log/environment.js';

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { startEmbeddedEventStore, UnusableDataError } from './index.js';
-import { verifyApart, VERIFYING } from './operator/verify-apart.js';
-import { verifyFolder } from './operator/verify.js';
+import { verifyApart, VERIFYING, verifyFolder } from './operator/verify.js';
 
 /** A whole number within these bounds. */
 const wholeNumber = (least: number, most: number) => (text: string) => {

@@ -8,10 +8,8 @@ import { EVENT_STORE, EVENT_STORE_CONNECTION, type EventStore } from '#event-sou
 import { openEventStore, type EventStoreDb } from '#event-sourcing/store/eventstoredb.js';
 import { AuditRecords } from './audit/audit-records.js';
 import { AuditTrail } from './audit/audit-trail.js';
-import { AddressLimiter } from './rate-limit/address-limiter.js';
-import { ratePolicies } from './rate-limit/policies.js';
-import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
-import { RateLimiter } from './rate-limit/rate-limiter.js';
+import { AddressLimiter, RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
+import { ratePolicies, RateLimiter } from './rate-limit/rate-limiter.js';
 import { TrustedTime } from './time/trusted-time.js';
 import { CLOCK, CONFIG, LOGGER, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import { eventStoreOptions } from './config/event-store-options.js';
@@ -23,13 +21,14 @@ import { installationOf } from './crypto/installation.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
-import { METRICS, createMetrics } from './telemetry/metrics.js';
 import {
+  METRICS,
+  createMetrics,
   measureClock,
   measuredEventStore,
   measurePool,
   measureStoreConnection,
-} from './telemetry/process-metrics.js';
+} from './telemetry/metrics.js';
 
 /** Private to this module; others see the port and the state of the connection. */
 const EVENT_STORE_DB = Symbol('EventStoreDb');

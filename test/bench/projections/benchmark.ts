@@ -3,8 +3,12 @@ import type { EventToAppend } from '#event-sourcing/core/event.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { connectClient } from '#embedded-event-store/testing/client.js';
 import type { Projection } from '#event-sourcing/projections/projection.js';
-import { rebuild } from '#event-sourcing/projections/rebuild.js';
-import { REBUILDING_SESSION, dropVersions, type Workshop } from '#event-sourcing/projections/versions.js';
+import {
+  rebuild,
+  REBUILDING_SESSION,
+  dropVersions,
+  type Workshop,
+} from '#event-sourcing/projections/rebuild.js';
 import { openPool } from '#platform/postgres/pool.js';
 import { documentPublisher } from '#publishing/contracts/index.js';
 import { readingsProjections } from '#readings/projections.js';

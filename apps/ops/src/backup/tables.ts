@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { createGunzip, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { copyIn, copyOut } from '#platform/postgres/copy.js';
-import { migrationsOf } from '#platform/postgres/pending-migrations.js';
 import {
+  migrationsOf,
   dataSchemas,
   JOBS_SCHEMA,
   migratedLibraries,

@@ -11,8 +11,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path';
 import { backUpFolder } from '#embedded-event-store/operator/backup.js';
 import { beyondTheLog } from '#event-sourcing/projections/consumer-lag.js';
-import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
-import { EpochRows } from '#platform/crypto/epochs/epoch-rows.js';
+import { EpochRows, type EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
 import { installationOf } from '#platform/crypto/installation.js';
 import { projectPath } from '#platform/project-path.js';
 import { requireEpochKeys } from '../commands/keys.js';

@@ -9,7 +9,7 @@ import { consumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { withDeadline } from '#event-sourcing/timing/deadline.js';
 import { adviceOn, faultOf } from '#platform/fault/fault.js';
-import { stuckJobs } from '#platform/jobs/stuck-jobs.js';
+import { stuckJobs } from '#platform/jobs/job.js';
 import { printable } from '#platform/text/printable.js';
 import { ABSENT_AFTER_MS, missingRoles } from '#platform/time/heartbeat.js';
 import type { TrustedTime } from '#platform/time/trusted-time.js';

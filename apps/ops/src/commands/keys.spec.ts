@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fingerprintOf } from '#platform/crypto/epochs/epoch.js';
+import { fingerprintOf } from '#platform/crypto/epochs/epoch-keys.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
 import { requireEpochKeys } from './keys.js';
 

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
-import { isAnother, type EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
-import { EpochRows, type EpochRow } from '#platform/crypto/epochs/epoch-rows.js';
-import { boundsOf, epochStatus, type EpochStatus } from '#platform/crypto/epochs/key-status.js';
-import { KeyUpkeep, upkeepSettings } from '#platform/crypto/epochs/key-upkeep.js';
+import { isAnother, EpochRows, type EpochKeys, type EpochRow } from '#platform/crypto/epochs/epoch-keys.js';
+import {
+  boundsOf,
+  epochStatus,
+  KeyUpkeep,
+  upkeepSettings,
+  type EpochStatus,
+} from '#platform/crypto/epochs/key-upkeep.js';
 import { countByKey } from '#platform/crypto/rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '#platform/crypto/subject-keys.js';
 import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';

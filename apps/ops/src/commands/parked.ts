@@ -10,10 +10,10 @@ import {
   stoppedStreams,
   type Place,
 } from '#event-sourcing/projections/parked-streams.js';
-import { releaseParked } from '#event-sourcing/projections/release-parked.js';
+import { releaseParked } from '#event-sourcing/projections/runner.js';
 import { readSetAside, recordSetAside } from '#event-sourcing/projections/set-aside.js';
 import { projectionConsumer } from '#event-sourcing/projections/projection.js';
-import { forgetVerifications } from '#event-sourcing/projections/versions.js';
+import { forgetVerifications } from '#event-sourcing/projections/rebuild.js';
 import { AuditRecords } from '#platform/audit/audit-records.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { MODULES } from '../../../service/src/modules.js';

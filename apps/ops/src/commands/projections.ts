@@ -2,20 +2,20 @@ import type { Command } from 'commander';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
+import { consumerLag, rejoinLog, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import { checkpointOf, type Projection } from '#event-sourcing/projections/projection.js';
-import { rebuild } from '#event-sourcing/projections/rebuild.js';
-import { rejoinLog } from '#event-sourcing/projections/rejoin-log.js';
-import { replayStream } from '#event-sourcing/projections/replay-stream.js';
-import { switchVersion } from '#event-sourcing/projections/switch.js';
-import { verify, type Verification } from '#event-sourcing/projections/verify.js';
 import {
+  rebuild,
+  switchVersion,
+  verify,
   dropVersions,
   REBUILDING_SESSION,
   Refused,
   versionsOf,
+  type Verification,
   type Workshop,
-} from '#event-sourcing/projections/versions.js';
+} from '#event-sourcing/projections/rebuild.js';
+import { replayStream } from '#event-sourcing/projections/replay-stream.js';
 import { openPool } from '#platform/postgres/pool.js';
 import { projectPath } from '#platform/project-path.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';

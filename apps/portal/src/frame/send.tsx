@@ -8,7 +8,7 @@ import type { Form } from './form.js';
 import { type Download, type Shown, ShownContext, type View } from './page.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { StaticDocument } from '#platform/http/static-documents.js';
+import type { StaticDocument } from '#platform/http/send-json.js';
 import { projectPath } from '#platform/project-path.js';
 
 export interface Document {

@@ -1,7 +1,6 @@
 import { move } from 'piscina';
 import { projectPath } from '#platform/project-path.js';
-import { packed } from '#platform/typesetting/packed.js';
-import { loadTypstTemplate, type TypstTemplate } from '#platform/typesetting/typst.js';
+import { packed, loadTypstTemplate, type TypstTemplate } from '#platform/typesetting/typst.js';
 import type { CustomerSheet } from './sheets.js';
 import { FONTS } from './statement-pdf.js';
 

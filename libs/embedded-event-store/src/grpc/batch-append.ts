@@ -7,16 +7,20 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/stream-writer.js';
-import { withinCommitTimeout, type ServerContext } from './context.js';
 import {
+  withinCommitTimeout,
   appendBytes,
   expectedRevision,
   proposedEvent,
   streamIdentifier,
   uuidText,
   writableStreamName,
-} from './requests.js';
-import { invalidArgument, stoppingWrites, toRpcError, type RpcError } from './rpc-error.js';
+  invalidArgument,
+  stoppingWrites,
+  toRpcError,
+  type ServerContext,
+  type RpcError,
+} from './context.js';
 
 /** An append whose events are still arriving. */
 interface OpenBatch {

@@ -5,8 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockFolder } from './folder-lock.js';
-import { identify } from './process-identity.js';
+import { lockFolder, identify } from './folder-lock.js';
 
 let folder: string;
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '../index.js';
 import { lookAt } from './look-at.js';
 import { dataFileOf } from './log-store.js';
-import { identify } from './process-identity.js';
+import { identify } from './folder-lock.js';
 
 /** The one appended, after the one of a new store. */
 const EVENTS = 2;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeHead, encodeHead } from './stream-head.js';
-import { LARGEST_LIMIT, retentionOf } from './stream-metadata.js';
+import { decodeHead, encodeHead, LARGEST_LIMIT, retentionOf } from './stream-head.js';
 
 const retention = (text: string) => retentionOf(Buffer.from(text));
 

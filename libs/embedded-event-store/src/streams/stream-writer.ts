@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { GroupCommit } from '../log/group-commit.js';
 import { FIRST_POSITION, type LogStore, type LogWrite, type NumberedRecord } from '../log/log-store.js';
 import { encodeRecord, type ProposedEvent } from '../log/record.js';
-import { NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
-import { isMetastream, METADATA_TYPE, originalOf, retentionOf } from './stream-metadata.js';
+import {
+  NO_EVENTS,
+  isMetastream,
+  METADATA_TYPE,
+  originalOf,
+  retentionOf,
+  type Retention,
+  type StreamHead,
+} from './stream-head.js';
 
 /** The revision that a writer expects of its stream. */
 export type ExpectedRevision = bigint | 'any' | 'no_stream';

@@ -4,7 +4,7 @@ import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_g
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { getSupportedMethods } from '../grpc/cluster.js';
+import { getSupportedMethods } from '../grpc/server.js';
 import { encodeRecord, StoredRecord } from '../log/record.js';
 
 /** A read response with one event, as sent on the wire. */

@@ -3,7 +3,7 @@ import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../store/event-store.js';
 import { addedToAppend } from '../testing/tally.js';
-import { appendSurely } from './append-surely.js';
+import { appendSurely } from './command-executor.js';
 
 const EVENTS = [addedToAppend('a', 'r')];
 const CALLERS_TIME_MS = 300;

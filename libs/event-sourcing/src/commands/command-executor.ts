@@ -1,16 +1,292 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import { instant, ClockUntrusted } from '../core/clock.js';
-import type { Decider, Rejection } from '../core/decider.js';
-import type { EventCatalogue, EventOf } from '../core/event-catalogue.js';
-import type { EventToAppend, Recorded } from '../core/event.js';
-import type { ExpectedRevision, EventStore } from '../store/event-store.js';
-import { type Metadata, prepareEvent, metadataOf, type CommandContext } from './prepare-event.js';
-import { type Folded, StreamFolder, type Checkpoint } from './stream-folder.js';
-import { streamName } from '../core/stream-name.js';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  isSetAside,
+  type EventToAppend,
+  type EventMetadata,
+  type Recorded,
+  type StoredEvent,
+} from '../core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
+import type { AppendResult, EventStore, ExpectedRevision } from '../store/event-store.js';
+import { instant, ClockUntrusted } from '../core/clock.js';
+import type { RequestContext } from '../core/request-context.js';
+import {
+  encode,
+  CorruptEvent,
+  decode,
+  requireWorkspace,
+  type EventCatalogue,
+  type EventOf,
+} from '../core/event-catalogue.js';
+import { eventId } from '../core/event-id.js';
+import { nextChain, CHAIN_START, continuesChain } from '../core/hash-chain.js';
+import type { Decider, Rejection } from '../core/decider.js';
+import { LRUCache } from 'lru-cache';
+import { streamName } from '../core/stream-name.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
-import { appendSurely, isAhead, readPastRival } from './append-surely.js';
+
+/** What a caller waits for an append while the store fails (ms). Clients of the API wait longer for an answer. */
+const CALLERS_TIME_MS = 3_000;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 400;
+
+/** After this time (ms) without a failure, a new one is another fault. */
+const FORGOTTEN_AFTER_MS = 30_000;
+
+/** The appends of a store that had unknown outcomes, without an answer in between, by a monotonic clock (ms). */
+const failing = new WeakMap<EventStore, { readonly since: number; readonly last: number }>();
+
+/**
+ * Repeats an append of unknown outcome with the same ids at the same revision, within the caller's time: the answer
+ * settles the outcome. The store drops an append while another process appends the same event, and stores end calls when
+ * they stop or elect a leader. Once appends have failed for longer than that, each is repeated once only, so that callers
+ * do not pile up.
+ * @throws WrongExpectedRevision when another event stands there
+ * @throws StoreUnavailable
+ */
+export const appendSurely = async (
+  store: EventStore,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly EventToAppend[],
+  callersTimeMs = CALLERS_TIME_MS,
+): Promise<AppendResult> => {
+  let pauseMs = FIRST_PAUSE_MS;
+  let unknown: StoreUnavailable | null = null;
+  for (let attempt = 1; ; attempt += 1) {
+    const begunAt = performance.now();
+    try {
+      const result = await store.append(stream, expected, events);
+      failing.delete(store);
+      return result;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) {
+        failing.delete(store);
+        throw error;
+      }
+      // A repeat that did not reach the store says nothing of the attempt before it.
+      unknown = error.outcomeUnknown ? error : unknown;
+      if (unknown === null) throw error;
+      const known = failing.get(store);
+      const since = known && begunAt - known.last < FORGOTTEN_AFTER_MS ? known.since : begunAt;
+      const last = performance.now();
+      failing.set(store, { since, last });
+      if (attempt > 1 && last - since >= callersTimeMs) throw unknown;
+    }
+    await delay(pauseMs * Math.random());
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+  }
+};
+
+/** The first pause between two reads, the longest, and all of them together (ms). */
+const FIRST_LOOK_MS = 10;
+const LONGEST_LOOK_MS = 320;
+const LOOKS_MS = 2_000;
+
+/**
+ * Reads a stream after a conflict. A cluster's leader refuses an append because of a rival's that no quorum has yet, and
+ * reads do not show that one. They are repeated with growing pauses until they show more, for 2 s of pauses at most.
+ */
+export const readPastRival = async <T extends { readonly revision: ExpectedRevision }>(
+  { expected, actual }: WrongExpectedRevision,
+  read: () => Promise<T>,
+): Promise<T> => {
+  let [longestMs, pausedMs] = [FIRST_LOOK_MS, 0];
+  for (;;) {
+    const found = await read();
+    if (found.revision !== expected || !isAhead(actual, expected) || pausedMs >= LOOKS_MS) return found;
+    const pauseMs = longestMs * (0.5 + Math.random() / 2);
+    await delay(pauseMs);
+    pausedMs += pauseMs;
+    longestMs = Math.min(LONGEST_LOOK_MS, 2 * longestMs);
+  }
+};
+
+/** Whether a stream at one revision has more events than at the other. */
+export const isAhead = (one: ExpectedRevision, other: ExpectedRevision): boolean =>
+  one !== 'no_stream' && (other === 'no_stream' || one > other);
+
+/** Who sends the command, when, and the name that identifies a retry of the same command. */
+export interface CommandContext {
+  /** The same for every retry of one command, different for any other: event ids are derived from it. */
+  readonly intent: string;
+  readonly by: RequestContext;
+  readonly workspaceId: string;
+  /** When the decision is taken, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What the executor knows of an event's metadata before the event is encoded. */
+export type Metadata = Omit<EventMetadata, 'schemaVersion' | 'chain'>;
+
+/** @param actorFirst the order of members that some streams have stored from the start */
+export const metadataOf = ({ by, workspaceId, at }: CommandContext, actorFirst = false): Metadata => ({
+  ...(actorFirst && { actor: by.actor }),
+  correlationId: by.correlationId,
+  causationId: by.causationId,
+  workspaceId,
+  actor: by.actor,
+  occurredAt: instant(at),
+});
+
+/** Where an event is to stand, and which command it comes from. */
+interface Place {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly intent: string;
+  readonly metadata: Metadata;
+  /** Its index among the events of one decision. */
+  readonly index: number;
+  /** The end of the stream's hash chain; `null` for a stream without one. */
+  readonly previousChain: string | null;
+}
+
+/**
+ * Encodes a decided event and derives its id: the same for every retry of the same decision. `bytes`: roughly those of
+ * its data.
+ */
+export const prepareEvent = <Cat extends EventCatalogue>(
+  catalogue: Cat,
+  { type, data }: EventOf<Cat>,
+  { stream, revision, intent, metadata: known, index, previousChain }: Place,
+): { readonly event: EventToAppend & Recorded; readonly bytes: number } => {
+  const encoded = encode(catalogue, type, data);
+  const metadata = { ...known, schemaVersion: encoded.version };
+  // The store answers success for an event id that it already holds. The facts are part of the id, so that two processes
+  // with one intent, each at its own time, conflict: the stored event is the accepted one.
+  const facts = `${intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
+  const id = eventId(stream, facts, index);
+  const chainedFacts = {
+    stream,
+    revision: String(revision),
+    eventId: id,
+    type,
+    schemaVersion: encoded.version,
+    occurredAt: metadata.occurredAt,
+    data: encoded.data,
+  };
+  const event = {
+    id,
+    type,
+    data: encoded.data,
+    metadata:
+      previousChain === null ? metadata : { ...metadata, chain: nextChain(previousChain, chainedFacts) },
+    stream,
+    revision,
+    position: 0n,
+  };
+  return { event, bytes: Buffer.byteLength(facts) };
+};
+
+/** A folded stream: its state, the revision of its last event, and the end of its hash chain. */
+export interface Folded<S> {
+  state: S;
+  revision: ExpectedRevision;
+  chain: string;
+  /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
+  last: { readonly occurredAt: number; readonly recordedAt: number } | null;
+  /** Of its events; empty before the first. */
+  workspaceId: string;
+}
+
+/** An event type that carries the whole folded state: reading a stream goes back to it and no further. */
+export interface Checkpoint<E, S> {
+  readonly type: string;
+  /** A state that is too large for one event: parts of it are in events of this type, right before the checkpoint. */
+  readonly parts?: {
+    readonly type: string;
+    /** Number of parts that a checkpoint has. */
+    readonly countOf: (checkpoint: E) => number;
+    /** Whether the parts in this state, which was folded up to the checkpoint, are those that it names. */
+    readonly areThose: (event: E, before: S) => boolean;
+  };
+}
+
+/** Events of a stream in memory at a time: some 15 MB. */
+const MOST_HELD = 10_000;
+
+/** Reads a stream and folds its events with the decider. */
+export class StreamFolder<Cat extends EventCatalogue, S> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly catalogue: Cat,
+    private readonly decider: Pick<Decider<never, EventOf<Cat>, S, Rejection>, 'initialState' | 'evolve'>,
+    private readonly checkpoint?: Checkpoint<EventOf<Cat>, S>,
+  ) {}
+
+  empty(): Folded<S> {
+    return {
+      state: this.decider.initialState,
+      revision: 'no_stream',
+      chain: CHAIN_START,
+      last: null,
+      workspaceId: '',
+    };
+  }
+
+  /**
+   * Folds the events since `known`; without it, those since the last checkpoint event.
+   * @throws CorruptEvent also for a checkpoint without its parts
+   */
+  async read(stream: string, known: Folded<S> | null): Promise<Folded<S>> {
+    let loaded = known ?? this.empty();
+    const events = known ? this.store.read(stream, { from: following(known) }) : await this.begin(stream);
+    for await (const stored of events) loaded = this.evolve(loaded, stored);
+    return loaded;
+  }
+
+  /**
+   * The last checkpoint with its parts, and the events after it. They are read backwards; where there are more of them than
+   * may be held, only their beginning is kept, and they are read again.
+   */
+  private async begin(stream: string): Promise<AsyncIterable<StoredEvent> | Iterable<StoredEvent>> {
+    if (!this.checkpoint) return this.store.read(stream, { from: 0n });
+    const { type, parts } = this.checkpoint;
+    let held: StoredEvent[] | null = [];
+    let first = 0n;
+    let missing: number | null = null;
+    for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
+      const counts = !isSetAside(stored);
+      if (missing !== null && counts && stored.type !== parts?.type) break;
+      first = stored.revision;
+      if (held && held.push(stored) > MOST_HELD) held = null;
+      if (!counts) continue;
+      if (missing !== null) missing -= 1;
+      else if (stored.type === type) missing = parts?.countOf(decode(this.catalogue, stored)) ?? 0;
+      if (missing === 0) break;
+    }
+    return held?.reverse() ?? this.store.read(stream, { from: first });
+  }
+
+  private evolve(loaded: Folded<S>, stored: StoredEvent): Folded<S> {
+    const { revision, metadata } = stored;
+    if (isSetAside(stored))
+      return {
+        ...loaded,
+        revision,
+        chain: continuesChain(loaded.chain, stored) ? metadata.chain! : loaded.chain,
+      };
+    const event = decode(this.catalogue, stored);
+    requireWorkspace(stored, loaded.workspaceId);
+    const { checkpoint } = this;
+    if (
+      checkpoint &&
+      stored.type === checkpoint.type &&
+      checkpoint.parts?.areThose(event, loaded.state) === false
+    )
+      throw new CorruptEvent(stored, 'the events before it are not the parts that it names');
+    return {
+      ...loaded,
+      state: this.decider.evolve(loaded.state, event),
+      revision,
+      workspaceId: metadata.workspaceId,
+      chain: metadata.chain ?? loaded.chain,
+      last: { occurredAt: Date.parse(metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
+    };
+  }
+}
+
+const following = ({ revision }: Folded<unknown>): bigint => (revision === 'no_stream' ? 0n : revision + 1n);
 
 /** The pause after a conflict, or after reading events of other writers. */
 const EXPECT_RIVALS_MS = 5_000;

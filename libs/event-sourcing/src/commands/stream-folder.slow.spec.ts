@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '../core/event.js';
 import type { EventStore, ReadOptions } from '../store/event-store.js';
 import { addedToAppend, tally, tallyEvents, type Tally, type TallyEvent } from '../testing/tally.js';
-import { StreamFolder } from './stream-folder.js';
+import { StreamFolder } from './command-executor.js';
 
 const stored = (revision: bigint): StoredEvent => ({
   ...addedToAppend(`id${revision}`, `ref${revision}`),

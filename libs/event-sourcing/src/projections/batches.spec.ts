@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend } from '../testing/tally.js';
-import { batches, type Batch } from './batches.js';
+import { batches, type Batch } from './runner.js';
 
 const stored = (position: number): StoredEvent => ({
   ...addedToAppend(`id${position}`, `r${position}`),

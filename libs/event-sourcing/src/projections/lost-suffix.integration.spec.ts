@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { parkedStreams } from './parked-streams.js';
-import { rejoinLog } from './rejoin-log.js';
+import { rejoinLog, consumerLag } from './consumer-lag.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { addedToAppend } from '../testing/tally.js';
-import { consumerLag } from './consumer-lag.js';
 import { consumersUnderTest, recording, uuid } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();

@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { intercept, type EventStore } from '../store/event-store.js';
 import { totalView } from '../testing/tally.js';
-import { rebuild } from './rebuild.js';
-import { switchVersion } from './switch.js';
-import { verify } from './verify.js';
-import { dropVersions } from './versions.js';
+import { rebuild, switchVersion, verify, dropVersions } from './rebuild.js';
 import { NAME, OPERATOR, totals, totalsBy, many, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
 
 const rebuilds = rebuildsUnderTest();

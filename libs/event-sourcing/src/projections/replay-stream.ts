@@ -6,8 +6,8 @@ import { parkedStreams } from './parked-streams.js';
 import { categoriesOf, checkpointOf, type Projection } from './projection.js';
 import { runSteps } from './statement.js';
 import { foldRows, removeRows, type RowKey } from './view.js';
-import { mergedStreams } from '../store/merged-streams.js';
-import { Refused, type Workshop } from './versions.js';
+import { mergedStreams } from '../store/events-up-to.js';
+import { Refused, type Workshop } from './rebuild.js';
 
 const BATCH = 1_000;
 

@@ -1,16 +1,418 @@
+import { isSetAside, type StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { isDependencyAway, describe, isEventsFault, isStoreAway, StoreUnavailable } from '../store/errors.js';
+import {
+  CheckpointMoved,
+  advance,
+  holdCheckpoint,
+  intervene,
+  transaction,
+  hasGoneBack,
+  loadCheckpoint,
+  type Checkpoint,
+} from './checkpoint.js';
+import type { Consumer } from './consumer.js';
+import {
+  causeOfFailure,
+  keyOf,
+  park,
+  placeText,
+  askForRetry,
+  parkedStreams,
+  stillParked,
+  unpark,
+  ParkedKeys,
+  keysDue,
+  type Place,
+} from './parked-streams.js';
+import type { EventStore } from '../store/event-store.js';
+import { mergedStreams } from '../store/events-up-to.js';
+import { readSetAside, type SetAsideRegister } from './set-aside.js';
+import { runSteps } from './statement.js';
 import { categoryOf } from '../core/stream-name.js';
 import { Recurring } from '../timing/recurring.js';
-import { isStoreAway, StoreUnavailable, isDependencyAway, describe } from '../store/errors.js';
-import type { EventStore } from '../store/event-store.js';
-import type { StoredEvent } from '../core/event.js';
-import { batches } from './batches.js';
-import { CheckpointMoved, hasGoneBack, loadCheckpoint, type Checkpoint } from './checkpoint.js';
-import type { Consumer } from './consumer.js';
 import { beyondTheLog } from './consumer-lag.js';
-import { handleBatch, type HandlingOptions } from './handle-batch.js';
-import { ParkedKeys, keysDue } from './parked-streams.js';
-import { releaseParked } from './release-parked.js';
+
+export interface Batch {
+  readonly events: readonly StoredEvent[];
+  /** The batch accounts for every event up to here, including those the consumer does not follow. */
+  readonly position: bigint;
+}
+
+/**
+ * Groups the events of a subscription into batches: all that arrived since the previous batch, at most `maximum`. An
+ * event that arrives after a pause is delivered at once. While events keep coming, batches are `spacingMs` apart, because a
+ * transaction costs about as much for one event as for twenty. While a full batch waits, the source is paused, so
+ * memory stays bounded. Every `quietMs` without events, `quietPosition` is read, and an empty batch moves the
+ * checkpoint there.
+ */
+export async function* batches(
+  source: AsyncIterable<StoredEvent>,
+  options: {
+    maximum: number;
+    spacingMs: number;
+    quietMs: number;
+    quietPosition: () => bigint | null;
+    signal: AbortSignal;
+  },
+): AsyncGenerator<Batch> {
+  const waiting: StoredEvent[] = [];
+  let finished: { error?: unknown } | null = null;
+  let wakeReader = (): void => undefined;
+  let wakePump = (): void => undefined;
+  const changed = (set: (wake: () => void) => void, milliseconds?: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds);
+      set(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+
+  const pump = async (): Promise<void> => {
+    try {
+      for await (const event of source) {
+        waiting.push(event);
+        wakeReader();
+        if (waiting.length >= options.maximum) await changed((wake) => (wakePump = wake));
+        if (options.signal.aborted) break;
+      }
+      finished = {};
+    } catch (error) {
+      finished = { error };
+    }
+    wakeReader();
+  };
+  const stop = (): void => {
+    wakeReader();
+    wakePump();
+  };
+  options.signal.addEventListener('abort', stop, { once: true });
+  void pump();
+
+  let last: bigint | null = null;
+  let notBefore = -Infinity;
+  try {
+    while (!options.signal.aborted) {
+      const early = notBefore - performance.now();
+      if (early > 0 && waiting.length > 0 && waiting.length < options.maximum && !finished) {
+        await changed((wake) => (wakeReader = wake), early);
+        continue;
+      }
+      if (waiting.length > 0) {
+        notBefore = performance.now() + options.spacingMs;
+        const events = waiting.splice(0, options.maximum);
+        wakePump();
+        last = events.at(-1)!.position;
+        yield { events, position: last };
+        continue;
+      }
+      if (finished) {
+        if ('error' in finished) throw (finished as { error: unknown }).error;
+        return;
+      }
+      await changed((wake) => (wakeReader = wake), options.quietMs);
+      const quiet = options.quietPosition();
+      // A source that failed may have reported a position without delivering all events before it.
+      if (!finished && waiting.length === 0 && quiet !== null && (last === null || quiet > last)) {
+        last = quiet;
+        yield { events: [], position: quiet };
+      }
+    }
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+export interface HandlingOptions {
+  readonly pool: Pool;
+  readonly log: {
+    info?(details: object, message: string): void;
+    warn(details: object, message: string): void;
+    error(details: object, message: string): void;
+  };
+  /** Attempts to handle an event before it counts as poison. Default 5. */
+  readonly poisonAttempts?: number;
+  /** Different events that may keep streams parked before the consumer halts at the next one. Default `MOST_PARKED`. */
+  readonly mostParked?: number;
+}
+
+/** Events. More of them are rather the fault of a release, which would park everything, than of the events. */
+const MOST_PARKED = 25;
+
+/**
+ * Handles a batch. When the batch fails, handles its events one by one. An event that keeps failing parks its stream:
+ * this event and the later ones wait, and the other streams continue.
+ * @param parked what is parked; grows when this batch parks a stream
+ * @param to position up to which the batch accounts for the log
+ */
+export const handleBatch = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  events: readonly StoredEvent[],
+  to: bigint,
+  signal: AbortSignal,
+): Promise<Checkpoint> => {
+  try {
+    return await apply(consumer, options.pool, parked, from, events, to);
+  } catch (error) {
+    if (error instanceof CheckpointMoved || isDependencyAway(error) || events.length === 0) throw error;
+  }
+  let checkpoint = from;
+  for (const event of events) {
+    checkpoint = await handleOne(consumer, options, parked, checkpoint, event, signal);
+  }
+  return checkpoint;
+};
+
+const handleOne = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  event: StoredEvent,
+  signal: AbortSignal,
+): Promise<Checkpoint> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply(consumer, options.pool, parked, from, [event], event.position);
+    } catch (error) {
+      if (error instanceof CheckpointMoved || isDependencyAway(error) || signal.aborted) throw error;
+      const cause = causeOfFailure(error, event);
+      const causes = parked.causes();
+      const isKnown = isEventsFault(error) && causes.has(placeText(cause));
+      // One unreadable book fails each of its readings: further attempts would only delay the other streams.
+      if (!isKnown && attempt < (options.poisonAttempts ?? 5)) {
+        await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
+        continue;
+      }
+      if (!isEventsFault(error)) return halt(consumer, options, from, event, error, describe(error));
+      if (!isKnown && causes.size >= (options.mostParked ?? MOST_PARKED)) {
+        const reason = `${describe(error)}; ${causes.size} events keep streams parked already`;
+        return halt(consumer, options, from, event, error, reason);
+      }
+      return parkStream(consumer, options, parked, from, event, cause, error);
+    }
+  }
+};
+
+const parkStream = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  event: StoredEvent,
+  cause: Place,
+  error: unknown,
+): Promise<Checkpoint> => {
+  const key = keyOf(consumer, event);
+  const parking = [park(consumer, event, key, cause, describe(error))];
+  const moved = await advance(options.pool, consumer, from, event.position, parking, event);
+  parked.add(key, cause, event.stream);
+  options.log.error(
+    { ...placeOf(consumer, event), cause: placeText(cause), reason: describe(error) },
+    'poison event: its stream is parked, the others continue',
+  );
+  return moved;
+};
+
+/** @throws the error that halts it */
+const halt = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  from: Checkpoint,
+  event: StoredEvent,
+  error: unknown,
+  reason: string,
+): Promise<never> => {
+  const halted = await options.pool.query(
+    `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
+     where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
+    [
+      consumer.name,
+      `${event.stream}@${event.revision} ${event.type}: ${reason}`,
+      event.stream,
+      String(event.position),
+      String(from.epoch),
+      from.position === null ? null : String(from.position),
+    ],
+  );
+  // Another process with a newer program may have handled the event meanwhile.
+  if (halted.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
+  options.log.error({ ...placeOf(consumer, event), reason }, 'the consumer is halted until it can continue');
+  throw error;
+};
+
+const placeOf = (consumer: Consumer, { stream, type, metadata }: StoredEvent) => ({
+  consumer: consumer.name,
+  stream,
+  eventType: type,
+  requestId: metadata.correlationId,
+});
+
+const apply = async (
+  consumer: Consumer,
+  pool: Pool,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  events: readonly StoredEvent[],
+  to: bigint,
+): Promise<Checkpoint> => {
+  const own = events.filter((event) => !isSetAside(event, readerName(consumer)));
+  const healthy = parked.isEmpty ? own : own.filter((event) => !parked.has(keyOf(consumer, event)));
+  const waiting = healthy.length === own.length ? [] : firstWaiting(consumer, parked, own);
+  const steps = [
+    ...consumer.steps(healthy),
+    ...waiting.map(({ event, key }) =>
+      park(consumer, event, key, parked.causeOf(key), `waits for ${placeText(parked.causeOf(key))}`),
+    ),
+  ];
+  if (healthy.length > 0) await consumer.dispatch?.(healthy);
+  const moved = await advance(pool, consumer, from, to, steps, events.at(-1));
+  for (const { event, key } of waiting) parked.add(key, parked.causeOf(key), event.stream);
+  consumer.handled?.(healthy);
+  return moved;
+};
+
+/** The name that decisions know a consumer by: a version of its tables passes over the same events. */
+export const readerName = ({ reader, name }: Consumer): string => reader ?? name;
+
+/** The first event of each further stream that waits under a parked key. */
+const firstWaiting = (
+  consumer: Consumer,
+  parked: ParkedKeys,
+  events: readonly StoredEvent[],
+): readonly { readonly event: StoredEvent; readonly key: string }[] => {
+  const first = new Map<string, { event: StoredEvent; key: string }>();
+  for (const event of events) {
+    const key = keyOf(consumer, event);
+    const id = JSON.stringify([key, event.stream]);
+    if (parked.has(key) && !parked.waits(key, event.stream) && !first.has(id)) first.set(id, { event, key });
+  }
+  return [...first.values()];
+};
+
+/** Events handled in one transaction, at most: the consumer waits meanwhile. */
+const BATCH = 100;
+
+export type Release =
+  /** Nothing of the key waits any more: the consumer's checkpoint as it was found; `null`: another process did it. */
+  | { readonly outcome: 'released'; readonly held: Checkpoint | null }
+  | { readonly outcome: 'still_parked'; readonly error: string };
+
+interface Failed {
+  readonly event: StoredEvent;
+  readonly error: unknown;
+}
+
+interface Step {
+  readonly handled: readonly StoredEvent[];
+  readonly done: boolean;
+  readonly held: Checkpoint | null;
+}
+
+/**
+ * Handles what a consumer has parked under a key, in log order, up to its checkpoint; then nothing of it is parked.
+ * Each batch of events is one transaction, which holds the checkpoint, so the consumer misses nothing in between.
+ * @throws StoreUnavailable and errors of a database that is away
+ */
+export const releaseParked = async (
+  consumer: Consumer,
+  { pool, store, log }: Pick<HandlingOptions, 'pool' | 'log'> & { readonly store: EventStore },
+  key: string,
+): Promise<Release> => {
+  const [first] = await parkedStreams(pool, consumer.name, key);
+  // The decision that lets it continue may be a moment old.
+  const register = await readSetAside(store);
+  for (let size = BATCH; ;) {
+    let failed: Failed | null = null;
+    const step = await releaseStep(consumer, pool, store, register, key, size, (one) => (failed = one)).catch(
+      (error: unknown) => {
+        if (failed === null || isDependencyAway(error) || !isEventsFault(error)) throw error;
+        return null;
+      },
+    );
+    if (step?.done) {
+      consumer.handled?.(step.handled);
+      if (first) {
+        log.info?.({ consumer: consumer.name, key }, 'a parked stream was handled');
+        // What failed for the same reason may succeed now.
+        await askForRetry(pool, consumer.name, { cause: first.cause });
+      }
+      return { outcome: 'released', held: step.held };
+    }
+    if (step) consumer.handled?.(step.handled);
+    else if (size > 1) size = 1;
+    else {
+      const { event, error } = failed!;
+      await stillParked(pool, consumer, key, event, error);
+      return { outcome: 'still_parked', error: describe(error) };
+    }
+  }
+};
+
+const releaseStep = (
+  consumer: Consumer,
+  pool: Pool,
+  store: EventStore,
+  register: SetAsideRegister,
+  key: string,
+  size: number,
+  onFailure: (failed: Failed) => void,
+): Promise<Step> =>
+  transaction(pool, async (client) => {
+    const held = await holdCheckpoint(client, consumer.name);
+    const waiting = await parkedStreams(client, consumer.name, key);
+    if (held === null || waiting.length === 0) return { handled: [], done: true, held: null };
+    const { events, more } = await firstOf(
+      mergedStreams(
+        store,
+        waiting.map(({ stream, revision, position }) => ({ stream, from: revision, position })),
+        held.position ?? 0n,
+      ),
+      (event) => keyOf(consumer, event) === key,
+      size,
+    );
+    const handled = events.filter((event) => !isSetAside(register.marked(event), readerName(consumer)));
+    try {
+      if (handled.length > 0) await consumer.dispatch?.(handled);
+      await runSteps(client, consumer.steps(handled));
+    } catch (error) {
+      onFailure({ event: handled[0]!, error });
+      throw error;
+    }
+    await runSteps(client, [unpark(consumer.name, key)]);
+    if (!more) {
+      await intervene(client, consumer.name);
+      return { handled, done: true, held };
+    }
+    for (const one of waiting) {
+      const last = events.findLast(({ stream }) => stream === one.stream);
+      const next = last ? { ...one, revision: last.revision + 1n, position: last.position + 1n } : { ...one };
+      const place = { ...next, id: one.eventId, type: one.eventType } as unknown as StoredEvent;
+      await runSteps(client, [park(consumer, place, key, one.cause, one.error)]);
+    }
+    return { handled, done: false, held };
+  });
+
+/** The first events that match, and whether there are more. */
+const firstOf = async (
+  source: AsyncIterable<StoredEvent>,
+  matches: (event: StoredEvent) => boolean,
+  count: number,
+): Promise<{ events: readonly StoredEvent[]; more: boolean }> => {
+  const events: StoredEvent[] = [];
+  for await (const event of source) {
+    if (!matches(event)) continue;
+    if (events.length === count) return { events, more: true };
+    events.push(event);
+  }
+  return { events, more: false };
+};
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;

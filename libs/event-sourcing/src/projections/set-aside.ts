@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { decode, event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import type { SetAside, StoredEvent } from '../core/event.js';
 import type { RequestContext } from '../core/request-context.js';
-import { appendSurely, readPastRival } from '../commands/append-surely.js';
-import { metadataOf, prepareEvent } from '../commands/prepare-event.js';
+import { appendSurely, readPastRival, metadataOf, prepareEvent } from '../commands/command-executor.js';
 import { collect, intercept, type EventStore, type ExpectedRevision } from '../store/event-store.js';
 import { WrongExpectedRevision } from '../store/errors.js';
 

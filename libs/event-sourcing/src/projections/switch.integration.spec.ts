@@ -4,10 +4,16 @@ import type { RecordedOf } from '../core/event-catalogue.js';
 import { defineProjection } from './projection.js';
 import { view } from './view.js';
 import { tallyEvents, totalView } from '../testing/tally.js';
-import { rebuild } from './rebuild.js';
-import { switchVersion } from './switch.js';
-import { verify } from './verify.js';
-import { Refused, beginVersion, dropVersions, forgetVerifications, oneAtATime } from './versions.js';
+import {
+  rebuild,
+  switchVersion,
+  verify,
+  Refused,
+  beginVersion,
+  dropVersions,
+  forgetVerifications,
+  oneAtATime,
+} from './rebuild.js';
 import { NAME, OPERATOR, totals, many, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
 
 interface Flagged {

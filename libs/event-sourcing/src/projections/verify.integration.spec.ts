@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { rebuild } from './rebuild.js';
-import { switchVersion } from './switch.js';
-import { verify } from './verify.js';
+import { rebuild, switchVersion, verify } from './rebuild.js';
 import { NAME, OPERATOR, totals, many, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
 
 const rebuilds = rebuildsUnderTest();

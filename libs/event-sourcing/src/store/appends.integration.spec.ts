@@ -7,7 +7,7 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
-import { getSupportedMethods } from '#embedded-event-store/grpc/cluster.js';
+import { getSupportedMethods } from '#embedded-event-store/grpc/server.js';
 import { addedToAppend } from '../testing/tally.js';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { readAddress } from './address.js';

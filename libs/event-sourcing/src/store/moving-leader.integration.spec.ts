@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventToAppend } from '../core/event.js';
-import { appendSurely } from '../commands/append-surely.js';
+import { appendSurely } from '../commands/command-executor.js';
 import { startCluster, type Cluster, type ClusterNode } from '../testing/cluster.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { startServer, type StartedServer } from './testing/server-under-test.js';

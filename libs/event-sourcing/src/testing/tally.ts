@@ -4,7 +4,7 @@ import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js'
 import type { EventToAppend, Recorded } from '../core/event.js';
 import { view } from '../projections/view.js';
 import { requestedBy } from '../core/request-context.js';
-import type { CommandContext } from '../commands/prepare-event.js';
+import type { CommandContext } from '../commands/command-executor.js';
 
 /** The smallest stream with every kind of decision: a sum that must not fall below zero. For the kernel's specs. */
 export const tallyEvents = eventCatalogue('tally', {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { AuditLoss, AuditRecord } from './audit-records.js';
-import { AuditTrail } from './audit-trail.js';
-import { RefusalTally } from './refusal-tally.js';
+import { AuditTrail, RefusalTally } from './audit-trail.js';
 
 const BUFFER = 20;
 const ROWS = 20;

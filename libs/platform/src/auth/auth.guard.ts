@@ -2,7 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Problem } from '../http/problem.js';
-import { AddressLimiter } from '../rate-limit/address-limiter.js';
+import { AddressLimiter } from '../rate-limit/rate-limit.guard.js';
 import {
   API_KEY_CHALLENGE,
   AUTHENTICATOR,

@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import type { Logger } from 'pino';
+import { createLogger } from '../telemetry/logger.js';
+import type { Config } from './settings.js';
 
 /** The configuration is unusable. The message names every variable at fault and never prints a value. */
 export class ConfigError extends Error {
@@ -50,3 +53,21 @@ export const shownValue = (value: unknown): string =>
         .map(([name, code]) => `${name}=${code}`)
         .join()
     : String(value);
+
+/**
+ * Reads the configuration and creates the logger. If the configuration is unusable, prints why to standard error and
+ * exits 1.
+ */
+export const startUp = <Of extends Pick<Config, 'LOG_LEVEL'>>(
+  name: string,
+  load: () => Of,
+): { config: Of; log: Logger } => {
+  try {
+    const config = load();
+    return { config, log: createLogger(name, config.LOG_LEVEL) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+};

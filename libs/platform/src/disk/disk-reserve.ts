@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.js';
-import { readGauge } from '../telemetry/process-metrics.js';
+import { readGauge } from '../telemetry/metrics.js';
 
 const MEBIBYTE = 1024 * 1024;
 

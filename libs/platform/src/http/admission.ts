@@ -1,8 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { insiderOf } from '../auth/authentication.js';
-import { LocalBuckets } from '../rate-limit/rate-limiter.js';
+import { LocalBuckets, rateLimited, ratePolicies, type RateSettings } from '../rate-limit/rate-limiter.js';
 import { clientAddress } from '../rate-limit/address.js';
-import { rateLimited, ratePolicies, type RateSettings } from '../rate-limit/policies.js';
 import { sendProblem, type Problem } from './problem.js';
 import { requestIdOf } from './request-id.js';
 

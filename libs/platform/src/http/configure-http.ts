@@ -7,11 +7,10 @@ import { startSpan, withSpan } from '#event-sourcing/tracing/tracing.js';
 import { AUTHENTICATOR, verifyCredentials, type Authenticator } from '../auth/authentication.js';
 import type { Config } from '../config/settings.js';
 import { finalStatus, routeOf } from './outcome.js';
-import { setCodingAside } from './json-body.interceptor.js';
+import { setCodingAside, rawBodies, type BodyLimits } from './json-body.interceptor.js';
 import { admissionOf } from './admission.js';
 import { sendProblem } from './problem.js';
 import { toProblem } from './problem.filter.js';
-import { rawBodies, type BodyLimits } from './raw-bodies.js';
 import { requestId, requestIdOf } from './request-id.js';
 
 /** Pages load only assets of this service: nothing from other hosts, no inline script, no inline style. */

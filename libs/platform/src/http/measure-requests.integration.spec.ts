@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
-import { measureRequests } from './measure-requests.js';
+import { measureRequests } from './outcome.js';
 import { Problem } from './problem.js';
 import { ProblemFilter } from './problem.filter.js';
 

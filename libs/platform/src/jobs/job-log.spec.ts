@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { JobLog } from './job-log.js';
+import { JobLog } from './job.js';
 
 let lines: { level: string; message: string; [field: string]: unknown }[];
 let log: JobLog;

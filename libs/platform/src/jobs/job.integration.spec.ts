@@ -10,8 +10,16 @@ import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 import { NotDueYet } from './not-due-yet.js';
-import { addJob, handleJobs, jobKind, removeJob, runJobs, type JobPayload } from './job.js';
-import { forgetReplacedJobs, stuckJobs } from './stuck-jobs.js';
+import {
+  addJob,
+  handleJobs,
+  jobKind,
+  removeJob,
+  runJobs,
+  forgetReplacedJobs,
+  stuckJobs,
+  type JobPayload,
+} from './job.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
 const PART = jobKind('part', GREET.payload);

@@ -1,17 +1,76 @@
+import type { Job, JobHelpers, WorkerEvents } from 'graphile-worker';
+import type { Logger } from 'pino';
+import { isStoreAway, isDependencyAway } from '#event-sourcing/store/errors.js';
+import { Recurring } from '#event-sourcing/timing/recurring.js';
 import { SpanKind } from '@opentelemetry/api';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobHelpers, WorkerEvents } from 'graphile-worker';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { sql, type Statement } from '#event-sourcing/projections/statement.js';
-import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
-import { JobLog } from './job-log.js';
 import { NotDueYet } from './not-due-yet.js';
+
+/** What graphile-worker passes with its messages; `job` and `failure` when an attempt failed. */
+type Details = Partial<Record<'job' | 'error' | 'failure', unknown>> | undefined;
+
+/**
+ * Logs what the job queue says. Its library logs every attempt of every job; here, a failure that many attempts share is
+ * logged once as it is, and then at growing intervals: one that the event store's absence causes, only if that lasts. A job without attempts left is always logged.
+ */
+export class JobLog {
+  private readonly recurring = new Recurring();
+
+  constructor(private readonly log: Pick<Logger, 'warn' | 'error'>) {}
+
+  /** @param level of graphile-worker */
+  say(level: string, message: string, details: Details): void {
+    if (level !== 'error' && level !== 'warning') return;
+    if (details?.failure === true) return this.failed(details.job as Job, details.error);
+    const times = this.recurring.happened(message.replaceAll(/\d+/g, ''));
+    if (times === 0) return;
+    this.log[level === 'error' ? 'error' : 'warn']({ component: 'jobs', times }, message);
+  }
+
+  /** The queue cannot be used yet; the program tries again. */
+  waits(message: string, reason: unknown): void {
+    const said = reason instanceof Error ? reason.message : 'unknown';
+    const times = this.recurring.happened(`${message} ${said}`);
+    if (times > 0) this.log.warn({ component: 'jobs', reason: said, times }, message);
+  }
+
+  private failed(job: Job, error: unknown): void {
+    const { task_identifier: task, attempts, max_attempts: maxAttempts, id: jobId } = job;
+    const isOver = attempts >= maxAttempts;
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
+    const times = this.recurring.happened(`${task} ${reason.replaceAll(/[\da-f]{4,}|\d+/g, '')}`);
+    if (!isOver && (times === 0 || (times === 1 && isStoreAway(error)))) return;
+    this.log.error(
+      {
+        component: 'jobs',
+        task,
+        jobId,
+        attempt: attempts,
+        maxAttempts,
+        ...idsOf(job.payload),
+        times,
+        err: error,
+      },
+      isOver ? 'a job failed and has no attempts left' : 'a job failed; it is tried again',
+    );
+  }
+}
+
+/** Ids that the lines of a job have. */
+const idsOf = (payload: unknown): { requestId?: string; readingId?: string } => {
+  const { correlationId, readingId } = (payload ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    ...(typeof correlationId === 'string' && { requestId: correlationId }),
+    ...(typeof readingId === 'string' && { readingId }),
+  };
+};
 
 /** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
 export type JobPayload = Readonly<Record<string, string | number | undefined>>;
@@ -282,4 +341,45 @@ const postponed = async (pool: Pool, { job }: JobHelpers, work: () => Promise<vo
       ],
     );
   }
+};
+
+export interface StuckJobs {
+  /** Jobs without attempts left. */
+  readonly dead: number;
+  /** Jobs that failed several times and will be retried. */
+  readonly failing: number;
+  /** How long the oldest job that no worker has taken has been due (seconds). */
+  readonly oldest: number;
+}
+
+const SOME_FAILURES = 3;
+
+/**
+ * Jobs that make no progress. One without a key has a successor, because all our jobs have keys: its worker was killed, or
+ * it failed after another was added. That one counts.
+ */
+export const stuckJobs = async (pool: Pick<Pool, 'query'>): Promise<StuckJobs> => {
+  const { rows } = await pool.query<StuckJobs>(
+    `select count(*) filter (where attempts >= max_attempts)::int as dead,
+            count(*) filter (where attempts >= $1 and attempts < max_attempts)::int as failing,
+            greatest(0, extract(epoch from now() - min(greatest(run_at, created_at))
+              filter (where attempts < max_attempts and locked_at is null)))::int as oldest
+     from graphile_worker.jobs where key is not null`,
+    [SOME_FAILURES],
+  );
+  return rows[0]!;
+};
+
+/**
+ * Deletes jobs that another has replaced while they were locked, or that were removed then: graphile-worker keeps what its
+ * worker neither completes nor fails. No attempt at a job takes as long as an hour.
+ * @returns how many
+ */
+export const forgetReplacedJobs = async (pool: Pick<Pool, 'query'>): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `delete from graphile_worker._private_jobs
+     where key is null and attempts >= max_attempts
+       and (locked_at is null or locked_at < now() - interval '1 hour')`,
+  );
+  return rowCount ?? 0;
 };

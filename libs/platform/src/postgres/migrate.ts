@@ -3,10 +3,15 @@ import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { LONGEST_PAUSE_MS } from '#event-sourcing/projections/checkpoint.js';
-import { grantToApplication } from './application-rights.js';
-import { migrationsOf } from './pending-migrations.js';
+import {
+  grantToApplication,
+  migrationsOf,
+  MIGRATIONS_SCHEMA,
+  migratedLibraries,
+  schemaOf,
+  type Migrated,
+} from './schemas.js';
 import { REFUSE_OLD_SERVER, openPool } from './pool.js';
-import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from './schemas.js';
 
 /**
  * Migrates the database to the schema of this program. Safe to run in many processes at once: an advisory lock

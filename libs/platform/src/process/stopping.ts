@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
+import type { StoreConnection } from '#event-sourcing/store/event-store.js';
+import type { WorkLoop } from '../work/work-registry.js';
 
 /** A process that has not stopped by then exits; others take over its work when its leases expire. */
 const STOP_WITHIN_MS = 9_500;
@@ -62,3 +64,31 @@ export const surviveLateRejections = (log: Logger): void => {
 export const announce = (details: Readonly<Record<string, unknown>>): void => {
   process.stdout.write(`${JSON.stringify({ ...details, pid: process.pid })}\n`);
 };
+
+const EVERY_MS = 1_000;
+
+/**
+ * Fails once the connection to the event store has been unusable continuously for `afterMs`. The process then ends and
+ * its supervisor starts another, because not every supervisor restarts what a probe reports as stuck.
+ * @param afterMs time for a probe to detect it first; 0 for a process without probes
+ */
+export const endBeyondHelp = (
+  connection: Pick<StoreConnection, 'beyondHelp'>,
+  afterMs: number,
+): WorkLoop => ({
+  name: 'event store connection',
+  run: (signal) =>
+    new Promise((resolve, reject) => {
+      let since: number | null = null;
+      const timer = setInterval(() => {
+        since = connection.beyondHelp ? (since ?? performance.now()) : null;
+        if (since === null || performance.now() - since < afterMs) return;
+        clearInterval(timer);
+        reject(new Error('The connection to the event store is unusable'));
+      }, EVERY_MS);
+      signal.addEventListener('abort', () => {
+        clearInterval(timer);
+        resolve();
+      });
+    }),
+});

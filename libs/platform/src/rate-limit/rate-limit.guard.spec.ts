@@ -4,9 +4,8 @@ import type { Request } from 'express';
 import { describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
 import { setPrincipal, type Principal } from '../auth/authentication.js';
-import type { RatePolicies, RateVerdict } from './policies.js';
+import { LocalBuckets, RateLimiter, type RatePolicies, type RateVerdict } from './rate-limiter.js';
 import { RateLimited, RateLimitGuard } from './rate-limit.guard.js';
-import { LocalBuckets, RateLimiter } from './rate-limiter.js';
 
 const MANAGE = { name: 'manage', perMinute: 60, burst: 30 } as const;
 

@@ -7,8 +7,17 @@ import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication
 import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
-import { rateLimited, type RatePolicies, type RatePolicy, type RateVerdict } from './policies.js';
-import { ASKED_WITHIN_MS, RateLimiter } from './rate-limiter.js';
+import {
+  rateLimited,
+  ASKED_WITHIN_MS,
+  RateLimiter,
+  type RatePolicies,
+  type RatePolicy,
+  type RateVerdict,
+} from './rate-limiter.js';
+import { Digester } from '../crypto/digest.js';
+import type { Problem } from '../http/problem.js';
+import { clientAddress } from './address.js';
 
 export const RATE_POLICIES = Symbol('RatePolicies');
 
@@ -90,3 +99,22 @@ export const rateHeaders = (
   'RateLimit-Policy': `"${name}";q=${perMinute};w=60`,
   RateLimit: `"${name}";r=${verdict.remaining};t=${verdict.fullAfterSeconds}`,
 });
+
+/** Counts requests without valid credentials by address. */
+@Injectable()
+export class AddressLimiter {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly digester: Digester,
+    @Inject(RATE_POLICIES) private readonly policies: RatePolicies,
+  ) {}
+
+  /** Counts one more request. @returns the refusal for an address that has sent too many, or null */
+  async refusal(request: Request): Promise<Problem | null> {
+    const { unauthenticated } = this.policies;
+    // An address is personal data, so a keyed digest of it names the bucket.
+    const subject = this.digester.digest('rate-address', clientAddress(request)).toString('base64url');
+    const verdict = await this.limiter.judge(subject, unauthenticated);
+    return verdict && !verdict.allowed ? rateLimited(unauthenticated, verdict) : null;
+  }
+}

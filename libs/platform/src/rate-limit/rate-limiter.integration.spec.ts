@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { testPool } from '../../../../test/support/test-pool.js';
-import type { RatePolicy } from './policies.js';
-import { RateLimiter } from './rate-limiter.js';
+import { RateLimiter, type RatePolicy } from './rate-limiter.js';
 
 const pool = testPool();
 const limiter = new RateLimiter(pool);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Interval } from '#event-sourcing/store/server-time.js';
-import { judgeClocks, type ClockReadings } from './clock-verdict.js';
+import { judgeClocks, type ClockReadings } from './trusted-time.js';
 
 const DAY_MS = 86_400_000;
 const BOUNDS = { warnMs: 2_000, refuseMs: 10_000 };

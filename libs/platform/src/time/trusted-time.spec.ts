@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ServerTime } from '#event-sourcing/store/event-store.js';
-import { TrustedTime } from './trusted-time.js';
-import { whileTrusted } from './watch-time.js';
+import { TrustedTime, whileTrusted } from './trusted-time.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-11-22T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { packed } from './packed.js';
+import { packed } from './typst.js';
 import { objectsOf, streamOf } from '#publishing/pdf/testing/pdf-file.js';
 
 /** A file as Typst writes it: one cross-reference table, objects in any order. */

@@ -4,7 +4,7 @@ import type { Consumer } from '#event-sourcing/projections/consumer.js';
 import { consumerLag, type ConsumerLag } from '#event-sourcing/projections/consumer-lag.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import type { Config } from '../config/settings.js';
-import { boundsOf, statuses } from '../crypto/epochs/key-status.js';
+import { boundsOf, statuses } from '../crypto/epochs/key-upkeep.js';
 import { scrapedGauges } from '../telemetry/scraped-gauges.js';
 
 /** Events to read behind a consumer, at most: a lag of this value means at least this many. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Clock, instant } from '#event-sourcing/core/clock.js';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import type { CommandContext } from '#event-sourcing/commands/prepare-event.js';
+import type { CommandContext } from '#event-sourcing/commands/command-executor.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';
 import { NotDueYet } from '#platform/jobs/not-due-yet.js';

@@ -9,7 +9,7 @@ import { IgnoresParameters } from '#platform/http/known-parameters.interceptor.j
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { helpOf, Problem, type ProblemCode } from '#platform/http/problem.js';
 import { sendBody } from '#platform/http/send-json.js';
-import { AddressLimiter } from '#platform/rate-limit/address-limiter.js';
+import { AddressLimiter } from '#platform/rate-limit/rate-limit.guard.js';
 import { CLOCK } from '#platform/tokens.js';
 import { ArtifactStore } from '../application/artifact.store.js';
 import { type DocumentLink, LinkStore, hashOfToken } from '../application/links.js';

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '#platform/project-path.js';
-import { openTypst, taggedPdf } from '#platform/typesetting/typst.js';
+import { openTypst, taggedPdf, packed } from '#platform/typesetting/typst.js';
 import type { Paper } from '#workspaces/contracts/index.js';
 import type { DocumentV1 } from '../document/document.js';
 import { bookletOf, sheetOf } from './booklet.js';
-import { packed } from '#platform/typesetting/packed.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 

@@ -18,7 +18,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { causedBy } from '#event-sourcing/core/request-context.js';
-import type { CommandContext } from '#event-sourcing/commands/prepare-event.js';
+import type { CommandContext } from '#event-sourcing/commands/command-executor.js';
 import { isDependencyAway } from '#event-sourcing/store/errors.js';
 import { EVENT_STORE, type EventStore } from '#event-sourcing/store/event-store.js';
 import { inSpan } from '#event-sourcing/tracing/tracing.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { BodyPipe } from '#platform/http/body.pipe.js';
 import { invalidRequest, MOST_ERRORS, Problem, type FieldError } from '#platform/http/problem.js';
-import { LARGEST_BODY } from '#platform/http/raw-bodies.js';
+import { LARGEST_BODY } from '#platform/http/json-body.interceptor.js';
 import { decoded, parseStrictJson, toPointer } from '#platform/http/strict-json.js';
 import { BATCH_MODES, type BatchMode } from '../contracts/events.js';
 

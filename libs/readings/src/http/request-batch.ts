@@ -15,14 +15,13 @@ import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
 import { ErrorRoom, Problem, problemBody } from '#platform/http/problem.js';
 import { Requester } from '#platform/http/requester.js';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
-import type { RatePolicies } from '#platform/rate-limit/policies.js';
+import { RateLimiter, type RatePolicies } from '#platform/rate-limit/rate-limiter.js';
 import {
   RATE_POLICIES,
   rateHeaders,
   RateLimited,
   rateSubject,
 } from '#platform/rate-limit/rate-limit.guard.js';
-import { RateLimiter } from '#platform/rate-limit/rate-limiter.js';
 import { CONFIG } from '#platform/tokens.js';
 import { type BatchItem, RequestBatch } from '../application/request-batch.js';
 import { BATCH_MODES } from '../contracts/events.js';

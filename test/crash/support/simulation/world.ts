@@ -3,7 +3,7 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '#event-sourcing/projections/checkpoint.js';
 import type { Consumer } from '#event-sourcing/projections/consumer.js';
-import { handleBatch } from '#event-sourcing/projections/handle-batch.js';
+import { handleBatch } from '#event-sourcing/projections/runner.js';
 import { ParkedKeys } from '#event-sourcing/projections/parked-streams.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';

@@ -8,7 +8,7 @@ import { runConsumer } from '../runner.js';
 import { sql } from '../statement.js';
 import { InMemoryEventStore } from '../../testing/in-memory-event-store.js';
 import { addedToAppend, tallyEvents, totalView } from '../../testing/tally.js';
-import { versionsOf, type Workshop } from '../versions.js';
+import { versionsOf, type Workshop } from '../rebuild.js';
 
 /** The projection that is rebuilt. */
 export const NAME = 'tally.total.v1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { epochAt, startOf } from './epoch.js';
+import { epochAt, startOf } from './epoch-keys.js';
 
 const WEEK_MS = 604_800_000;
 const at = (text: string): number => Date.parse(text);

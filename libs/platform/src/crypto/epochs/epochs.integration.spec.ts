@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DIFFERING } from '../../time/testing/clocks-under-test.js';
 import { SubjectKeys } from '../subject-keys.js';
 import { KeyDestroyed, KeysUnavailable } from '../wrapping-keys.js';
-import { FileKeyStore } from './file-key-store.js';
-import { epochStatus } from './key-status.js';
+import { FileKeyStore } from './epoch-keys.js';
+import { epochStatus } from './key-upkeep.js';
 import { RING, SECRET, never, epochsUnderTest } from './testing/epochs-under-test.js';
 
 const epochs = epochsUnderTest();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyRing } from '../key-ring.js';
 import { KeysUnavailable } from '../wrapping-keys.js';
-import { FileKeyStore } from './file-key-store.js';
+import { FileKeyStore } from './epoch-keys.js';
 
 const EPOCH = '20261116T000000Z';
 const NEXT = '20261123T000000Z';

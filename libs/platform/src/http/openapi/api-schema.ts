@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SchemaObject } from './document-types.js';
+import type { SchemaObject } from './operation.js';
 
 export * from './shapes.js';
 

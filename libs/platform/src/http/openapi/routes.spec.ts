@@ -2,7 +2,7 @@ import { Controller, Delete, Get } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { expect, it } from '@jest/globals';
 import { Accepts } from '../../auth/authentication.js';
-import { requireDeclared, routesOf } from './routes.js';
+import { requireDeclared, routesOf } from './describe-api.js';
 
 @Controller('orders')
 class DeclaredController {

@@ -24,7 +24,7 @@ import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { AuthGuard, ScopeGuard } from '../../auth/auth.guard.js';
-import { AddressLimiter } from '../../rate-limit/address-limiter.js';
+import { AddressLimiter } from '../../rate-limit/rate-limit.guard.js';
 import {
   Accepts,
   AUTHENTICATOR,

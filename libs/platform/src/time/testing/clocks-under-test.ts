@@ -1,5 +1,4 @@
-import type { ClockVerdict } from '../clock-verdict.js';
-import type { TrustedTime } from '../trusted-time.js';
+import type { ClockVerdict, TrustedTime } from '../trusted-time.js';
 
 const judged = (
   verdict: Pick<ClockVerdict, 'level' | 'message'>,

@@ -8,9 +8,7 @@ import { AGREEING } from '../../../time/testing/clocks-under-test.js';
 import { KeyRing } from '../../key-ring.js';
 import { countByKey } from '../../rewrapping.js';
 import { SUBJECT_KEY_COLUMN, SubjectKeys } from '../../subject-keys.js';
-import { EpochKeys, type EpochSettings } from '../epoch-keys.js';
-import { EpochRows } from '../epoch-rows.js';
-import { FileKeyStore } from '../file-key-store.js';
+import { EpochKeys, EpochRows, FileKeyStore, type EpochSettings } from '../epoch-keys.js';
 import { KeyUpkeep, type UpkeepSettings } from '../key-upkeep.js';
 
 export const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
