@@ -3,12 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import { projectPath } from '#platform/project-path.js';
 
 /** Whoever appends: one place decides what an unknown outcome means, for every command of every process. */
-const APPENDS = 'libs/event-sourcing/src/commands/append-surely.ts';
+const APPENDS = 'libs/event-sourcing/src/commands/command-executor.ts';
 /** Stores around a store, which pass an append on. */
 const PASS_ON = [
   'libs/event-sourcing/src/projections/set-aside.ts',
   'libs/event-sourcing/src/store/event-store.ts',
-  'libs/platform/src/telemetry/process-metrics.ts',
+  'libs/platform/src/telemetry/metrics.ts',
 ];
 /** Not the event store, but a store's own parts and an ops command's store that opens late. */
 const OTHERS = /^(libs\/embedded-event-store\/|apps\/ops\/src\/lazy-event-store\.ts$)/;

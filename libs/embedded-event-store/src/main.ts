@@ -38,7 +38,7 @@ On SIGTERM or SIGINT it makes accepted appends durable and exits with status 0.
 Examples:
   embedded-event-store --data ./data --port 2113
   embedded-event-store verify --data ./data --json
-  EVENT_STORE_USER=admin:changeit embedded-event-store --data ./data --tls-cert node.crt --tls-key node.key`,
+  embedded-event-store --data ./data --tls-cert node.crt --tls-key node.key --user-file ./login`,
   );
 
 /** Status 1 and one line on standard error. */
@@ -47,11 +47,10 @@ const fail = (message: string): never => {
   process.exit(1);
 };
 
-/** The login that callers must present: from the file, else from the environment, else none. */
+/** The login that callers must present. */
 const loginOf = ({ userFile }: ServeOptions): { username: string; password: string } | undefined => {
-  const text = userFile === undefined ? process.env['EVENT_STORE_USER'] : readFileSync(userFile, 'utf8');
-  if (text === undefined || text === '') return undefined;
-  const [, username, password] = /^([^:\s]+):(.+)$/m.exec(text.trim()) ?? [];
+  if (userFile === undefined) return undefined;
+  const [, username, password] = /^([^:\s]+):(.+)$/m.exec(readFileSync(userFile, 'utf8').trim()) ?? [];
   if (username === undefined || password === undefined)
     return fail('The login must have the form name:password.');
   return { username, password };
@@ -111,7 +110,7 @@ program
   .option('--tls-key <file>', 'private key of the certificate, in PEM')
   .option(
     '--user-file <file>',
-    'require a login; the file holds one line, name:password (or set EVENT_STORE_USER; there is no such option, because others can read arguments)',
+    'require a login; the file holds one line, name:password, because others can read arguments',
   )
   .option('--exit-with-parent', 'stop when standard input closes, so that no process is left running')
   .action(serve);

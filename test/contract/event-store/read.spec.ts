@@ -32,17 +32,6 @@ describe('a read of a stream', () => {
     expect(error).toMatchObject({ type: 'stream-not-found', streamName: missing });
   });
 
-  it('of many events returns all of them in order, also of interleaved streams with similar names', async () => {
-    const long = freshStream();
-    for (let n = 0; n < 4; n++) {
-      await store.client.appendToStream(long, numbered(600));
-      await store.client.appendToStream(`${long}1`, one());
-    }
-    const events = await collect(store.client.readStream(long));
-    expect(revisions(events)).toEqual(Array.from({ length: 2_400 }, (_, n) => BigInt(n)));
-    expect(revisions(await collect(store.client.readStream(`${long}1`)))).toEqual([0n, 1n, 2n, 3n]);
-  });
-
   it('works for a client that finds its node by gossip', async () => {
     const client = connect(store.connectionString.replace(/^esdb:/, 'esdb+discover:'));
     const found = freshStream();
@@ -59,16 +48,6 @@ describe('a read of $all', () => {
       streamId: expect.stringMatching(/^\$/),
       type: expect.stringMatching(/^\$/),
     });
-  });
-
-  it('returns the events of all streams in position order', async () => {
-    const streams = [freshStream(), freshStream()];
-    for (const name of streams) await store.client.appendToStream(name, numbered(3));
-    const events = await collect(store.client.readAll());
-    const positions = events.map(({ event }) => event?.position.commit ?? -1n);
-    expect(positions).toEqual([...positions].sort((a, b) => (a < b ? -1 : 1)));
-    const names = events.map(({ event }) => event?.streamId).filter((name) => name && streams.includes(name));
-    expect(names).toEqual([...Array<string>(3).fill(streams[0]!), ...Array<string>(3).fill(streams[1]!)]);
   });
 
   it('forwards includes the event at its position; backwards starts before it, or at the end', async () => {

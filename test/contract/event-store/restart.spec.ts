@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { connect, streamNameFilter, type EventStoreDBClient } from './support/client.js';
-import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
+import { connect, type EventStoreDBClient } from './support/client.js';
+import { collect, freshStream, numbered, one, rejection, revisions } from './support/events.js';
 import { startChildStore, type ChildStore } from './support/child-store.js';
 import { EXTERNAL_URL } from './support/store-under-test.js';
 
@@ -68,16 +68,6 @@ whenStarted('after a restart', () => {
     await client.setStreamMetadata(stream, { maxCount: 1 });
     await restart();
     expect(revisions(await collect(client.readStream(stream)))).toEqual([3n]);
-  });
-
-  it('a subscription resumes from a position taken before', async () => {
-    const stream = freshStream('resumed');
-    const { position } = await client.appendToStream(stream, numbered(2));
-    await client.appendToStream(stream, numbered(2));
-    await restart();
-    const filter = streamNameFilter({ prefixes: [stream] });
-    const events = await take(client.subscribeToAll({ fromPosition: position ?? 'start', filter }), 2);
-    expect(revisions(events)).toEqual([2n, 3n]);
   });
 
   it('a stop ends appends with a result or an unknown outcome, and subscriptions with an error', async () => {

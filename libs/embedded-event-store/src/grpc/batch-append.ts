@@ -129,14 +129,6 @@ const deadlineOf = (options: BatchOptions): number | undefined => {
   return at && at.getSeconds() * 1_000 + at.getNanos() / 1_000_000;
 };
 
-const batchExpectation = (options: BatchOptions): ExpectedRevision =>
-  expectedRevision({
-    hasRevision: () => options.hasStreamPosition(),
-    getRevision: () => options.getStreamPosition(),
-    hasNoStream: () => options.hasNoStream(),
-    hasStreamExists: () => options.hasStreamExists(),
-  });
-
 /** Assembles the messages of one call into appends. Each append is a batch with a correlation id. */
 class Batches {
   private readonly open = new Map<string, OpenBatch>();
@@ -161,7 +153,7 @@ class Batches {
       batch = {
         ...identity,
         stream: writableStreamName(options.getStreamIdentifier()),
-        expected: batchExpectation(options),
+        expected: expectedRevision(options),
         deadline: deadlineOf(options),
         events: [],
         failure: undefined,

@@ -1,4 +1,5 @@
 import { Metadata, status } from '@grpc/grpc-js';
+import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
 import sharedPb, { type StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision, StreamWriter, WriteOutcome } from '../streams/stream-writer.js';
@@ -21,12 +22,8 @@ export class RpcError extends Error {
 
 export const invalidArgument = (details: string): RpcError => new RpcError(status.INVALID_ARGUMENT, details);
 
-export const unknown = (details: string): RpcError => new RpcError(status.UNKNOWN, details);
-
-export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
-
 /** Of a write during a stop: its outcome is unknown. */
-export const stoppingWrites = (): RpcError => unavailable('The server is stopping.');
+export const stoppingWrites = (): RpcError => new RpcError(status.UNAVAILABLE, 'The server is stopping.');
 
 export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
 
@@ -65,20 +62,13 @@ const TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The canonical text of an event id or a correlation id. @throws {RpcError} UNKNOWN, as EventStoreDB does */
 export const uuidText = (uuid: UUID | undefined): string => {
   const text = uuid?.getString() ?? '';
-  if (!TEXT.test(text)) throw unknown('An event id is missing or is not the text of a UUID.');
+  if (!TEXT.test(text))
+    throw new RpcError(status.UNKNOWN, 'An event id is missing or is not the text of a UUID.');
   return text.toLowerCase();
 };
 
-/** The fields that proposed messages of Append and BatchAppend have in common. */
-interface ProposedMessage {
-  getId(): UUID | undefined;
-  getMetadataMap(): { get(key: string): string | undefined };
-  getCustomMetadata_asU8(): Uint8Array;
-  getData_asU8(): Uint8Array;
-}
-
 /** @throws {RpcError} INVALID_ARGUMENT */
-export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
+export const proposedEvent = (message: BatchAppendReq.ProposedMessage): ProposedEvent => {
   const properties = message.getMetadataMap();
   const type = properties.get('type');
   const contentType = properties.get('content-type');
@@ -100,15 +90,8 @@ export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
 export const appendBytes = ({ type, data, metadata }: ProposedEvent): number =>
   data.length + metadata.length + 2 * type.length;
 
-interface RevisionOption {
-  hasRevision(): boolean;
-  getRevision(): string;
-  hasNoStream(): boolean;
-  hasStreamExists(): boolean;
-}
-
-export const expectedRevision = (options: RevisionOption): ExpectedRevision => {
-  if (options.hasRevision()) return BigInt(options.getRevision());
+export const expectedRevision = (options: BatchAppendReq.Options): ExpectedRevision => {
+  if (options.hasStreamPosition()) return BigInt(options.getStreamPosition());
   if (options.hasNoStream()) return 'no_stream';
   if (options.hasStreamExists()) throw invalidArgument('The embedded event store has no stream_exists.');
   return 'any';

@@ -154,22 +154,18 @@ interface StreamPage {
   readonly next: bigint | undefined;
 }
 
-interface StreamPageOptions {
-  /** First revision to read, inclusive. */
-  readonly from: bigint;
-  readonly limit: number;
-  readonly backwards: boolean;
-}
-
 /** The next page of a stream's visible events in one direction. */
-const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOptions): StreamPage => {
-  const { from, backwards } = options;
+const readStreamPage = (
+  store: LogStore,
+  head: StreamHead,
+  { from, backwards, limit: most }: { from: bigint; backwards: boolean; limit: number },
+): StreamPage => {
   const first = firstVisible(head);
   const start = backwards ? (from > head.last ? head.last : from) : from < first ? first : from;
   const end = backwards ? first : head.last;
   if (backwards ? start < end : start > end) return { records: [], next: undefined };
 
-  const limit = Math.min(options.limit, PAGE_EVENTS);
+  const limit = Math.min(most, PAGE_EVENTS);
   const records: StoredRecord[] = [];
   let bytes = 0;
   let revision = start;

@@ -75,6 +75,15 @@ describe('a data folder', () => {
     await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(UnusableDataError);
   });
 
+  it('takes names of streams and types of events up to 1,024 bytes', async () => {
+    const [name, type] = ['n', 'T'].map((letter) => letter.repeat(1_024));
+    const append = (stream: string, of: string) => (client: EventStoreDBClient) =>
+      client.appendToStream(stream, jsonEvent({ type: of, data: {} }));
+    await served(append(name!, type!));
+    for (const tooLong of [append(`${name}n`, 'T'), append('n', `${type}T`)])
+      await expect(served(tooLong)).rejects.toThrow(/longer than 1024 bytes/);
+  });
+
   it('on a full disk accepts reads and refuses appends', async () => {
     await served((client) => client.appendToStream('note-1', note('a')));
     const everything = { limits: { reservedDiskBytes: Number.MAX_SAFE_INTEGER } };

@@ -14,6 +14,8 @@ const OF_NEW_STORE = { events: 1, streams: 2 };
 /** Number of the first stream of a test. */
 const A = OF_NEW_STORE.streams;
 
+type Tables = (name: string) => Database<Buffer, Buffer>;
+
 describe('the operator’s commands', () => {
   let folder: string;
   let dataDir: string;
@@ -41,9 +43,7 @@ describe('the operator’s commands', () => {
     }
   };
 
-  const tamper = async (
-    change: (table: (name: string) => Database<Buffer, Buffer>) => void,
-  ): Promise<void> => {
+  const tamper = async (change: (table: Tables) => void): Promise<void> => {
     const environment = open({ path: join(dataDir, 'data'), maxDbs: 8 });
     const table = (name: string) =>
       environment.openDB<Buffer, Buffer>(name, { encoding: 'binary', keyEncoding: 'binary' });
@@ -77,30 +77,30 @@ describe('the operator’s commands', () => {
       expect(listed[0]).toMatch(/does not match its checksum/);
     });
 
-    it('finds an event missing from the index, and the resulting gap', async () => {
-      await tamper((table) => void table('index').remove(revisionKey(A, 2n)));
+    it.each<[string, (table: Tables) => void, readonly RegExp[]]>([
+      [
+        'an event missing from the index, and the gap',
+        (table) => void table('index').remove(revisionKey(A, 2n)),
+        [/no entry for the event at position \d+, 2@a/, /a gap from 1 to 3/, /8 entries for 9 events/],
+      ],
+      [
+        'a last event missing from log and index',
+        (table) => {
+          const key = revisionKey(A, 4n);
+          void table('log').remove(table('index').get(key)!);
+          void table('index').remove(key);
+        },
+        [/last event of the stream a, revision 4/],
+      ],
+      [
+        'a dangling index entry',
+        (table) => void table('index').put(revisionKey(A, 5n), positionKey(1n)),
+        [/events after revision 4/],
+      ],
+    ])('finds %s', async (_, change, findings) => {
+      await tamper(change);
       const { listed } = await verifyFolder(dataDir);
-      expect(listed.join('\n')).toMatch(/has no entry for the event at position \d+, 2@a/);
-      expect(listed.join('\n')).toMatch(/has a gap from 1 to 3/);
-      expect(listed.join('\n')).toMatch(/8 entries for 9 events/);
-    });
-
-    it('finds a last event missing from log and index', async () => {
-      await tamper((table) => {
-        const key = revisionKey(A, 4n);
-        const position = table('index').get(key);
-        if (position) void table('log').remove(position);
-        void table('index').remove(key);
-      });
-      const { findings, listed } = await verifyFolder(dataDir);
-      expect(findings).toBe(1);
-      expect(listed[0]).toMatch(/last event of the stream a, revision 4/);
-    });
-
-    it('finds a dangling index entry', async () => {
-      await tamper((table) => void table('index').put(revisionKey(A, 5n), positionKey(1n)));
-      const { listed } = await verifyFolder(dataDir);
-      expect(listed.join('\n')).toMatch(/events after revision 4/);
+      for (const finding of findings) expect(listed.join('\n')).toMatch(finding);
     });
 
     it('refuses a folder without a store, and creates none', async () => {

@@ -17,16 +17,6 @@ describe('retentionOf', () => {
 });
 
 describe('a stored head', () => {
-  it('survives encoding and decoding', () => {
-    const head = {
-      name: 'reading-1',
-      number: 2 ** 40 + 3,
-      last: 2n ** 53n + 1n,
-      retention: { truncateBefore: LARGEST_LIMIT, maxCount: 5n },
-    };
-    expect(decodeHead('reading-1', encodeHead(head))).toEqual(head);
-  });
-
   it('names the stream whose head was damaged', () => {
     const bytes = encodeHead({ name: 'reading-1', number: 4, last: 7n, retention: {} });
     const damaged = Buffer.from(bytes);

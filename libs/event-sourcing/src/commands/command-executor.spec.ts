@@ -15,7 +15,7 @@ import {
   type TallyCommand,
   type TallyEvent,
 } from '../testing/tally.js';
-import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
+import { CommandExecutor, appendSurely, type ExecutorOptions } from './command-executor.js';
 
 let store: InMemoryEventStore;
 beforeEach(() => {
@@ -148,17 +148,6 @@ describe('CommandExecutor', () => {
       expect((await add(rivals[1]!, 1, 'last')).state).toMatchObject({ total: 42 });
     },
   );
-
-  it('decides again on the rival’s events, so that two cannot spend the same credit', async () => {
-    const rivals = [
-      executorOn(store, { cachedStreams: 10 }),
-      executorOn(store, { cachedStreams: 10 }),
-    ] as const;
-    await add(rivals[0], 1, 'grant');
-    await rivals[1].execute('1', { type: 'add', by: 0, ref: 'look' }, contextOf('look'));
-    const outcomes = await Promise.all([add(rivals[0], -1, 'x'), add(rivals[1], -1, 'y')]);
-    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'rejected']);
-  });
 
   it('neither rejects nor ignores a command on a state that a rival’s events have passed', async () => {
     const [here, elsewhere] = [
@@ -336,13 +325,6 @@ describe('with a checkpoint event', () => {
       );
     });
   });
-
-  it('loads the whole stream without one', async () => {
-    await add(executorOn(store), 5, 'a');
-    await add(executorOn(store), 2, 'b');
-    const loaded = await executorOn(store, { checkpoint: { type: 'Carried' } }).load('1');
-    expect(loaded).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 1n });
-  });
 });
 
 /** Computed only from stored events, as by an auditor. */
@@ -443,4 +425,85 @@ it('reads a long stream from its start once for all who ask at the same time, ea
       Array.from({ length: CALLERS }, () => BigInt(store.log.length - 1)),
     );
   }
+});
+
+const EVENTS = [addedToAppend('a', 'r')];
+const CALLERS_TIME_MS = 300;
+
+/** A store whose appends have an unknown outcome while `isAway` says so; it counts them. */
+const unsteady = (isAway: (attempt: number) => boolean) => {
+  const memory = new InMemoryEventStore();
+  const count = { attempts: 0 };
+  const store = intercept(memory, {
+    append: async (...asked) => {
+      count.attempts += 1;
+      if (isAway(count.attempts)) throw new StoreUnavailable('no answer', true);
+      return memory.append(...asked);
+    },
+  });
+  return {
+    store,
+    memory,
+    count,
+    append: () => appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS),
+  };
+};
+
+describe('an append of unknown outcome', () => {
+  it('is repeated until the store answers, and written once', async () => {
+    const { append, memory, count } = unsteady((attempt) => attempt <= 3);
+    expect(await append()).toMatchObject({ revision: 0n });
+    expect(await append()).toMatchObject({ revision: 0n });
+    expect(memory.log).toHaveLength(1);
+    expect(count.attempts).toBe(5);
+  });
+
+  it('fails when the caller’s time is up; then each append is repeated once only, until the store answers', async () => {
+    let away = true;
+    const { append, count } = unsteady(() => away);
+    const begunAt = performance.now();
+    await expect(append()).rejects.toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: true });
+    expect(performance.now() - begunAt).toBeGreaterThanOrEqual(CALLERS_TIME_MS);
+    expect(count.attempts).toBeGreaterThan(3);
+
+    const before = count.attempts;
+    await expect(append()).rejects.toThrow(StoreUnavailable);
+    expect(count.attempts - before).toBe(2);
+
+    away = false;
+    await append();
+    away = true;
+    const since = count.attempts;
+    await expect(append()).rejects.toThrow(StoreUnavailable);
+    expect(count.attempts - since).toBeGreaterThan(3);
+  });
+
+  it('stays of unknown outcome while its repeats do not reach the store', async () => {
+    const [unknown, unreached] = [true, false].map((outcome) => new StoreUnavailable('away', outcome));
+    let [attempts, reachedAgainAt] = [0, 4];
+    const memory = new InMemoryEventStore();
+    const store = intercept(memory, {
+      append: async (...asked) => {
+        attempts += 1;
+        if (attempts >= reachedAgainAt) return memory.append(...asked);
+        throw attempts === 1 ? unknown! : unreached!;
+      },
+    });
+    expect(await appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({
+      revision: 0n,
+    });
+
+    [attempts, reachedAgainAt] = [0, Infinity];
+    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unknown);
+    attempts = 1;
+    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unreached);
+    expect(attempts).toBe(2);
+  });
+
+  it('is not repeated when another event stands there', async () => {
+    const { append, memory, count } = unsteady((attempt) => attempt === 1);
+    await memory.append('s', 'no_stream', [addedToAppend('other', 'r')]);
+    await expect(append()).rejects.toThrow(WrongExpectedRevision);
+    expect(count.attempts).toBe(2);
+  });
 });

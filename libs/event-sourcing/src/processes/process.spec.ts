@@ -44,13 +44,6 @@ describe('processConsumer', () => {
     expect(events.map((event) => consumer.follows!(event))).toEqual([true, false, false, true]);
   });
 
-  it('ignores events of types that the process does not name, even corrupt ones', async () => {
-    const consumer = processConsumer(mailing, () => Promise.reject(new Error('nothing is to be sent')));
-    const other = { ...stored('a'), type: 'Carried', data: 'not what Carried holds' };
-    await consumer.dispatch!([other]);
-    expect(consumer.steps([other])).toEqual([]);
-  });
-
   it('tries every command of a batch before it fails because of one', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => {

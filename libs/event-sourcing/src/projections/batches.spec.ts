@@ -108,17 +108,6 @@ describe('batches', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it('delivers a full batch, and the rest at the end of the source, without delay', async () => {
-    const source = fed();
-    const stream = batches(source, options({ maximum: 3, spacingMs: 3_600_000 }));
-    source.push(1);
-    await stream.next();
-    source.push(2, 3, 4, 5);
-    expect(positionsOf((await stream.next()).value as Batch)).toEqual([2, 3, 4]);
-    source.finish();
-    expect(positionsOf((await stream.next()).value as Batch)).toEqual([5]);
-  });
-
   it('advances past events that it does not follow while quiet, once per position', async () => {
     const source = fed();
     let quiet: bigint | null = null;
@@ -133,19 +122,6 @@ describe('batches', () => {
     // Nothing in between: 50 was reported already.
     expect((await next).value).toMatchObject({ position: 60n, events: [{ position: 60n }] });
     await stream.return(undefined);
-  });
-
-  it('delivers the events before an error of the source, then the error', async () => {
-    async function* failing(): AsyncGenerator<StoredEvent> {
-      yield* of(2);
-      throw new Error('connection lost');
-    }
-    const seen: number[] = [];
-    const reading = (async () => {
-      for await (const batch of batches(failing(), options())) seen.push(...positionsOf(batch));
-    })();
-    await expect(reading).rejects.toThrow('connection lost');
-    expect(seen).toEqual([1, 2]);
   });
 
   it('does not move the checkpoint past events that a failed source did not deliver', async () => {

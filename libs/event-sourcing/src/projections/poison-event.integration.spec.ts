@@ -4,19 +4,12 @@ import { CorruptEvent } from '../core/event-catalogue.js';
 import { StoreDamaged } from '../store/errors.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
-import { sql } from './statement.js';
-import {
-  consumersUnderTest,
-  recording,
-  summing,
-  uuid,
-  type RunningConsumer,
-} from './testing/consumers-under-test.js';
-import { askForRetry, parkedStreams } from './parked-streams.js';
+import { consumersUnderTest, recording, uuid, type RunningConsumer } from './testing/consumers-under-test.js';
+import { parkedStreams } from './parked-streams.js';
 
 const sqlState = (code: string) => Object.assign(new Error('no'), { severity: 'ERROR', code });
 const consumers = consumersUnderTest();
-const { start, eventually, append, checkpoint, caughtUp, totals, appliedIds, logIds } = consumers;
+const { start, eventually, append, checkpoint, caughtUp, appliedIds, logIds } = consumers;
 
 const parked = async (name: string) =>
   (await parkedStreams(consumers.pool, name)).map(({ stream, revision, error }) => [
@@ -26,20 +19,6 @@ const parked = async (name: string) =>
 const nothingParked = (name: string) => eventually(async () => (await parked(name)).length === 0);
 
 describe('an event that cannot be handled', () => {
-  const poisoned = (state: { mended: boolean }) =>
-    summing((stream) => (stream === 'tally-bad' && !state.mended ? [sql`select 1 / 0`] : []));
-
-  it('parks its stream in a view, with its successors, while every other stream continues', async () => {
-    await append('a', 'bad', 'b', 'bad', 'a');
-    start(poisoned({ mended: false }));
-    await caughtUp('tally.total.v1');
-    await append('bad', 'a');
-    await caughtUp('tally.total.v1');
-    expect(await totals()).toEqual({ a: 3, b: 1 });
-    expect(await parked('tally.total.v1')).toEqual([['tally-bad@0', 'SQLSTATE 22012']]);
-    expect(consumers.logged.filter(({ message }) => /poison/.test(message))).toHaveLength(1);
-  });
-
   it('is tried again by itself; then the stream is handled from there, in order, once', async () => {
     const state = { mended: false };
     await append('bad', 'a', ...Array.from({ length: 230 }, () => 'bad'), 'a');
@@ -54,25 +33,6 @@ describe('an event that cannot be handled', () => {
     const applied = await appliedIds();
     expect(applied.toSorted()).toEqual(ids.toSorted());
     expect(applied.filter((id) => ofBad.includes(id))).toEqual(ofBad);
-  });
-
-  it('moves the parked stream up to the next event that fails', async () => {
-    const state = { mended: false };
-    await append('bad', 'bad', 'bad');
-    const third = logIds()[2];
-    const failing: Consumer = {
-      ...poisonedRecording(state),
-      steps: (events) => {
-        if (!state.mended || events.some(({ id }) => id === third)) throw new RangeError('no');
-        return recording.steps(events);
-      },
-    };
-    start(failing);
-    await caughtUp(recording.name);
-    state.mended = true;
-    await askForRetry(consumers.pool, recording.name);
-    await eventually(async () => (await parked(recording.name))[0]?.[0] === 'tally-bad@2');
-    expect(await appliedIds()).toEqual(logIds().slice(0, 2));
   });
 
   it('parks with it the other streams of its id, whose events change the same rows', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CorruptEvent, selectEvents } from '../core/event-catalogue.js';
+import { selectEvents } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
 import { defineProjection, projectionConsumer } from './projection.js';
@@ -42,12 +42,5 @@ describe('a projection', () => {
     expect(ignored.map((event) => chosen.follows!(event))).toEqual([false, false]);
     expect(chosen.follows!(stored('tally-1', { data: 'not what Added holds' }))).toBe(true);
     expect(live.follows!(stored('tally-1', { type: 'Renamed' }))).toBe(true);
-  });
-
-  it('stops at a type that its whole catalogue does not know, unless readers pass over the event', () => {
-    const unknown = stored('tally-1', { type: 'Renamed' });
-    expect(() => live.steps([unknown])).toThrow(CorruptEvent);
-    const setAside = { consumers: null, by: 'operator:ada', reason: 'r', at: '' };
-    expect(live.steps([{ ...unknown, setAside }])).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { View } from './view.js';
 import { intervene, transaction, advance, findCheckpoint, holdCheckpoint } from './checkpoint.js';
 import { askForRetry, ParkedKeys } from './parked-streams.js';
 import type { EventStore } from '../store/event-store.js';
-import { batches, handleBatch } from './runner.js';
+import { batches, BatchHandler } from './runner.js';
 import type { Consumer } from './consumer.js';
 import { describe, isDependencyAway } from '../store/errors.js';
 import { eventsUpTo } from '../store/events-up-to.js';
@@ -54,10 +54,6 @@ export const exchangeTables = async (
     const live = name.replace(new RegExp(`${versionName('', to)}$`), '');
     await client.query(`alter index ${schema}.${name} rename to ${live}`);
   }
-};
-
-const dropTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
-  await client.query(`drop table if exists ${versionName(view.table, version)}`);
 };
 
 /** Describes how the columns and indexes of two tables differ, a sentence each; empty when they can be exchanged. */
@@ -273,7 +269,8 @@ export const dropVersions = (
     );
     for (const { version } of dropped) {
       await removeConsumer(client, versionName(projection.name, version));
-      for (const view of projection.views) await dropTables(client, view, version);
+      for (const { table } of projection.views)
+        await client.query(`drop table if exists ${versionName(table, version)}`);
       await client.query(
         'delete from event_sourcing.projection_version where projection = $1 and version = $2',
         [projection.name, version],
@@ -457,7 +454,7 @@ const catchUp = async (
     ]);
   const start = checkpoint.position ?? 0n;
   if (checkpoint.position !== null && start >= to) return 0;
-  const parked = await ParkedKeys.load(pool, consumer);
+  const handler = new BatchHandler(consumer, { pool, log }, await ParkedKeys.load(pool, consumer));
   const ended = signal ?? new AbortController().signal;
   let events = 0;
   const source = batches(eventsUpTo(store, { categories, after: checkpoint.position, to }), {
@@ -468,15 +465,7 @@ const catchUp = async (
     signal: ended,
   });
   for await (const batch of source) {
-    checkpoint = await handleBatch(
-      consumer,
-      { pool, log },
-      parked,
-      checkpoint,
-      batch.events,
-      batch.position,
-      ended,
-    ).catch((error: unknown) => {
+    checkpoint = await handler.handle(checkpoint, batch, ended).catch((error: unknown) => {
       if (isDependencyAway(error)) throw error;
       throw new Refused([`${consumer.name} cannot continue: ${describe(error)}.`]);
     });

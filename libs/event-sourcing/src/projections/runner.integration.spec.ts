@@ -85,25 +85,6 @@ describe('a consumer', () => {
     expect(await appliedIds()).toEqual(logIds());
   });
 
-  it('handles a batch event by event when a statement of it fails, and loses none', async () => {
-    let failures = 1;
-    const flaky: Consumer = {
-      ...recording,
-      steps: (events) => {
-        if (events.length > 1 && failures > 0) {
-          failures -= 1;
-          return [...recording.steps(events), sql`select 1 / 0`];
-        }
-        return recording.steps(events);
-      },
-    };
-    await append('a', 'b', 'c');
-    start(flaky);
-    await caughtUp(flaky.name);
-    expect(failures).toBe(0);
-    expect(await appliedIds()).toEqual(logIds());
-  });
-
   it('opens again a subscription that says nothing while the log grows', async () => {
     await append('a');
     let opened = 0;

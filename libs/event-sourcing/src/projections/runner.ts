@@ -28,7 +28,7 @@ import {
 } from './parked-streams.js';
 import type { EventStore } from '../store/event-store.js';
 import { mergedStreams } from '../store/events-up-to.js';
-import { readSetAside, type SetAsideRegister } from './set-aside.js';
+import { readSetAside } from './set-aside.js';
 import { runSteps } from './statement.js';
 import { categoryOf } from '../core/stream-name.js';
 import { Recurring } from '../timing/recurring.js';
@@ -142,144 +142,125 @@ export interface HandlingOptions {
 /** Events. More of them are rather the fault of a release, which would park everything, than of the events. */
 const MOST_PARKED = 25;
 
-/**
- * Handles a batch. When the batch fails, handles its events one by one. An event that keeps failing parks its stream:
- * this event and the later ones wait, and the other streams continue.
- * @param parked what is parked; grows when this batch parks a stream
- * @param to position up to which the batch accounts for the log
- */
-export const handleBatch = async (
-  consumer: Consumer,
-  options: HandlingOptions,
-  parked: ParkedKeys,
-  from: Checkpoint,
-  events: readonly StoredEvent[],
-  to: bigint,
-  signal: AbortSignal,
-): Promise<Checkpoint> => {
-  try {
-    return await apply(consumer, options.pool, parked, from, events, to);
-  } catch (error) {
-    if (error instanceof CheckpointMoved || isDependencyAway(error) || events.length === 0) throw error;
-  }
-  let checkpoint = from;
-  for (const event of events) {
-    checkpoint = await handleOne(consumer, options, parked, checkpoint, event, signal);
-  }
-  return checkpoint;
-};
+/** Handles the batches of one consumer. What is parked grows when a batch parks a stream. */
+export class BatchHandler {
+  constructor(
+    private readonly consumer: Consumer,
+    private readonly options: HandlingOptions,
+    private readonly parked: ParkedKeys,
+  ) {}
 
-const handleOne = async (
-  consumer: Consumer,
-  options: HandlingOptions,
-  parked: ParkedKeys,
-  from: Checkpoint,
-  event: StoredEvent,
-  signal: AbortSignal,
-): Promise<Checkpoint> => {
-  for (let attempt = 1; ; attempt += 1) {
+  /**
+   * When a batch fails, handles its events one by one. An event that keeps failing parks its stream: this event and the
+   * later ones wait, and the other streams continue.
+   * @param to position up to which the batch accounts for the log
+   */
+  async handle(from: Checkpoint, { events, position: to }: Batch, signal: AbortSignal): Promise<Checkpoint> {
     try {
-      return await apply(consumer, options.pool, parked, from, [event], event.position);
+      return await this.apply(from, events, to);
     } catch (error) {
-      if (error instanceof CheckpointMoved || isDependencyAway(error) || signal.aborted) throw error;
-      const cause = causeOfFailure(error, event);
-      const causes = parked.causes();
-      const isKnown = isEventsFault(error) && causes.has(placeText(cause));
-      // One unreadable book fails each of its readings: further attempts would only delay the other streams.
-      if (!isKnown && attempt < (options.poisonAttempts ?? 5)) {
-        await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
-        continue;
+      if (error instanceof CheckpointMoved || isDependencyAway(error) || events.length === 0) throw error;
+    }
+    let checkpoint = from;
+    for (const event of events) checkpoint = await this.handleOne(checkpoint, event, signal);
+    return checkpoint;
+  }
+
+  private async handleOne(from: Checkpoint, event: StoredEvent, signal: AbortSignal): Promise<Checkpoint> {
+    const { poisonAttempts = 5, mostParked = MOST_PARKED } = this.options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.apply(from, [event], event.position);
+      } catch (error) {
+        if (error instanceof CheckpointMoved || isDependencyAway(error) || signal.aborted) throw error;
+        const cause = causeOfFailure(error, event);
+        const causes = this.parked.causes();
+        const isKnown = isEventsFault(error) && causes.has(placeText(cause));
+        // One unreadable book fails each of its readings: further attempts would only delay the other streams.
+        if (!isKnown && attempt < poisonAttempts) {
+          await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
+          continue;
+        }
+        if (!isEventsFault(error)) return this.halt(from, event, error, describe(error));
+        if (!isKnown && causes.size >= mostParked)
+          return this.halt(
+            from,
+            event,
+            error,
+            `${describe(error)}; ${causes.size} events keep streams parked already`,
+          );
+        return this.park(from, event, cause, error);
       }
-      if (!isEventsFault(error)) return halt(consumer, options, from, event, error, describe(error));
-      if (!isKnown && causes.size >= (options.mostParked ?? MOST_PARKED)) {
-        const reason = `${describe(error)}; ${causes.size} events keep streams parked already`;
-        return halt(consumer, options, from, event, error, reason);
-      }
-      return parkStream(consumer, options, parked, from, event, cause, error);
     }
   }
-};
 
-const parkStream = async (
-  consumer: Consumer,
-  options: HandlingOptions,
-  parked: ParkedKeys,
-  from: Checkpoint,
-  event: StoredEvent,
-  cause: Place,
-  error: unknown,
-): Promise<Checkpoint> => {
-  const key = keyOf(consumer, event);
-  const parking = [park(consumer, event, key, cause, describe(error))];
-  const moved = await advance(options.pool, consumer, from, event.position, parking, event);
-  parked.add(key, cause, event.stream);
-  options.log.error(
-    { ...placeOf(consumer, event), cause: placeText(cause), reason: describe(error) },
-    'poison event: its stream is parked, the others continue',
-  );
-  return moved;
-};
+  private async park(
+    from: Checkpoint,
+    event: StoredEvent,
+    cause: Place,
+    error: unknown,
+  ): Promise<Checkpoint> {
+    const { consumer, options, parked } = this;
+    const key = keyOf(consumer, event);
+    const parking = [park(consumer, event, key, cause, describe(error))];
+    const moved = await advance(options.pool, consumer, from, event.position, parking, event);
+    parked.add(key, cause, event.stream);
+    options.log.error(
+      { ...this.placeOf(event), cause: placeText(cause), reason: describe(error) },
+      'poison event: its stream is parked, the others continue',
+    );
+    return moved;
+  }
 
-/** @throws the error that halts it */
-const halt = async (
-  consumer: Consumer,
-  options: HandlingOptions,
-  from: Checkpoint,
-  event: StoredEvent,
-  error: unknown,
-  reason: string,
-): Promise<never> => {
-  const halted = await options.pool.query(
-    `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
-     where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
-    [
-      consumer.name,
-      `${event.stream}@${event.revision} ${event.type}: ${reason}`,
-      event.stream,
-      String(event.position),
-      String(from.epoch),
-      from.position === null ? null : String(from.position),
-    ],
-  );
-  // Another process with a newer program may have handled the event meanwhile.
-  if (halted.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
-  options.log.error({ ...placeOf(consumer, event), reason }, 'the consumer is halted until it can continue');
-  throw error;
-};
+  /** @throws the error that halts it */
+  private async halt(from: Checkpoint, event: StoredEvent, error: unknown, reason: string): Promise<never> {
+    const { name } = this.consumer;
+    const halted = await this.options.pool.query(
+      `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
+       where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
+      [
+        name,
+        `${event.stream}@${event.revision} ${event.type}: ${reason}`,
+        event.stream,
+        String(event.position),
+        String(from.epoch),
+        from.position === null ? null : String(from.position),
+      ],
+    );
+    // Another process with a newer program may have handled the event meanwhile.
+    if (halted.rowCount !== 1) throw new CheckpointMoved(`${name} is no longer at ${from.position}`);
+    this.options.log.error(
+      { ...this.placeOf(event), reason },
+      'the consumer is halted until it can continue',
+    );
+    throw error;
+  }
 
-const placeOf = (consumer: Consumer, { stream, type, metadata }: StoredEvent) => ({
-  consumer: consumer.name,
-  stream,
-  eventType: type,
-  requestId: metadata.correlationId,
-});
+  private placeOf({ stream, type, metadata }: StoredEvent) {
+    return { consumer: this.consumer.name, stream, eventType: type, requestId: metadata.correlationId };
+  }
 
-const apply = async (
-  consumer: Consumer,
-  pool: Pool,
-  parked: ParkedKeys,
-  from: Checkpoint,
-  events: readonly StoredEvent[],
-  to: bigint,
-): Promise<Checkpoint> => {
-  const own = events.filter((event) => !isSetAside(event, readerName(consumer)));
-  const healthy = parked.isEmpty ? own : own.filter((event) => !parked.has(keyOf(consumer, event)));
-  const waiting = healthy.length === own.length ? [] : firstWaiting(consumer, parked, own);
-  const steps = [
-    ...consumer.steps(healthy),
-    ...waiting.map(({ event, key }) =>
-      park(consumer, event, key, parked.causeOf(key), `waits for ${placeText(parked.causeOf(key))}`),
-    ),
-  ];
-  if (healthy.length > 0) await consumer.dispatch?.(healthy);
-  const moved = await advance(pool, consumer, from, to, steps, events.at(-1));
-  for (const { event, key } of waiting) parked.add(key, parked.causeOf(key), event.stream);
-  consumer.handled?.(healthy);
-  return moved;
-};
+  private async apply(from: Checkpoint, events: readonly StoredEvent[], to: bigint): Promise<Checkpoint> {
+    const { consumer, parked } = this;
+    const own = events.filter((event) => !isSetAside(event, readerName(consumer)));
+    const healthy = parked.isEmpty ? own : own.filter((event) => !parked.has(keyOf(consumer, event)));
+    const waiting = healthy.length === own.length ? [] : firstWaiting(consumer, parked, own);
+    const steps = [
+      ...consumer.steps(healthy),
+      ...waiting.map(({ event, key }) =>
+        park(consumer, event, key, parked.causeOf(key), `waits for ${placeText(parked.causeOf(key))}`),
+      ),
+    ];
+    if (healthy.length > 0) await consumer.dispatch?.(healthy);
+    const moved = await advance(this.options.pool, consumer, from, to, steps, events.at(-1));
+    for (const { event, key } of waiting) parked.add(key, parked.causeOf(key), event.stream);
+    consumer.handled?.(healthy);
+    return moved;
+  }
+}
 
 /** The name that decisions know a consumer by: a version of its tables passes over the same events. */
-export const readerName = ({ reader, name }: Consumer): string => reader ?? name;
+const readerName = ({ reader, name }: Consumer): string => reader ?? name;
 
 /** The first event of each further stream that waits under a parked key. */
 const firstWaiting = (
@@ -304,17 +285,6 @@ export type Release =
   | { readonly outcome: 'released'; readonly held: Checkpoint | null }
   | { readonly outcome: 'still_parked'; readonly error: string };
 
-interface Failed {
-  readonly event: StoredEvent;
-  readonly error: unknown;
-}
-
-interface Step {
-  readonly handled: readonly StoredEvent[];
-  readonly done: boolean;
-  readonly held: Checkpoint | null;
-}
-
 /**
  * Handles what a consumer has parked under a key, in log order, up to its checkpoint; then nothing of it is parked.
  * Each batch of events is one transaction, which holds the checkpoint, so the consumer misses nothing in between.
@@ -328,14 +298,49 @@ export const releaseParked = async (
   const [first] = await parkedStreams(pool, consumer.name, key);
   // The decision that lets it continue may be a moment old.
   const register = await readSetAside(store);
+  let failed: { readonly event: StoredEvent; readonly error: unknown } | null = null;
+  /** One transaction. What fails in it because of an event is noted. */
+  const release = (size: number) =>
+    transaction(pool, async (client) => {
+      const held = await holdCheckpoint(client, consumer.name);
+      const waiting = await parkedStreams(client, consumer.name, key);
+      if (held === null || waiting.length === 0) return { handled: [], done: true, held: null };
+      const { events, more } = await firstOf(
+        mergedStreams(
+          store,
+          waiting.map(({ stream, revision, position }) => ({ stream, from: revision, position })),
+          held.position ?? 0n,
+        ),
+        (event) => keyOf(consumer, event) === key,
+        size,
+      );
+      const handled = events.filter((event) => !isSetAside(register.marked(event), readerName(consumer)));
+      try {
+        if (handled.length > 0) await consumer.dispatch?.(handled);
+        await runSteps(client, consumer.steps(handled));
+      } catch (error) {
+        failed = { event: handled[0]!, error };
+        throw error;
+      }
+      await runSteps(client, [unpark(consumer.name, key)]);
+      if (!more) {
+        await intervene(client, consumer.name);
+        return { handled, done: true, held };
+      }
+      for (const one of waiting) {
+        const last = events.findLast(({ stream }) => stream === one.stream);
+        const next = last ? { revision: last.revision + 1n, position: last.position + 1n } : {};
+        const place = { ...one, ...next, id: one.eventId, type: one.eventType } as unknown as StoredEvent;
+        await runSteps(client, [park(consumer, place, key, one.cause, one.error)]);
+      }
+      return { handled, done: false, held };
+    });
   for (let size = BATCH; ;) {
-    let failed: Failed | null = null;
-    const step = await releaseStep(consumer, pool, store, register, key, size, (one) => (failed = one)).catch(
-      (error: unknown) => {
-        if (failed === null || isDependencyAway(error) || !isEventsFault(error)) throw error;
-        return null;
-      },
-    );
+    failed = null;
+    const step = await release(size).catch((error: unknown) => {
+      if (failed === null || isDependencyAway(error) || !isEventsFault(error)) throw error;
+      return null;
+    });
     if (step?.done) {
       consumer.handled?.(step.handled);
       if (first) {
@@ -354,50 +359,6 @@ export const releaseParked = async (
     }
   }
 };
-
-const releaseStep = (
-  consumer: Consumer,
-  pool: Pool,
-  store: EventStore,
-  register: SetAsideRegister,
-  key: string,
-  size: number,
-  onFailure: (failed: Failed) => void,
-): Promise<Step> =>
-  transaction(pool, async (client) => {
-    const held = await holdCheckpoint(client, consumer.name);
-    const waiting = await parkedStreams(client, consumer.name, key);
-    if (held === null || waiting.length === 0) return { handled: [], done: true, held: null };
-    const { events, more } = await firstOf(
-      mergedStreams(
-        store,
-        waiting.map(({ stream, revision, position }) => ({ stream, from: revision, position })),
-        held.position ?? 0n,
-      ),
-      (event) => keyOf(consumer, event) === key,
-      size,
-    );
-    const handled = events.filter((event) => !isSetAside(register.marked(event), readerName(consumer)));
-    try {
-      if (handled.length > 0) await consumer.dispatch?.(handled);
-      await runSteps(client, consumer.steps(handled));
-    } catch (error) {
-      onFailure({ event: handled[0]!, error });
-      throw error;
-    }
-    await runSteps(client, [unpark(consumer.name, key)]);
-    if (!more) {
-      await intervene(client, consumer.name);
-      return { handled, done: true, held };
-    }
-    for (const one of waiting) {
-      const last = events.findLast(({ stream }) => stream === one.stream);
-      const next = last ? { ...one, revision: last.revision + 1n, position: last.position + 1n } : { ...one };
-      const place = { ...next, id: one.eventId, type: one.eventType } as unknown as StoredEvent;
-      await runSteps(client, [park(consumer, place, key, one.cause, one.error)]);
-    }
-    return { handled, done: false, held };
-  });
 
 /** The first events that match, and whether there are more. */
 const firstOf = async (
@@ -487,6 +448,7 @@ const follow = async (
   }
   let seen = checkpoint.position;
   const parked = await ParkedKeys.load(pool, consumer);
+  const handler = new BatchHandler(consumer, options, parked);
   /** Ends the subscription, with the error that says why, or with the process. */
   const ending = new AbortController();
   const ended = ending.signal;
@@ -548,9 +510,7 @@ const follow = async (
     });
     for await (const { events, position } of source) {
       if (checkpoint.position !== null && position <= checkpoint.position) continue;
-      checkpoint = await inTurn(() =>
-        handleBatch(consumer, options, parked, checkpoint, events, position, ended),
-      );
+      checkpoint = await inTurn(() => handler.handle(checkpoint, { events, position }, ended));
       if (seen === null || position > seen) seen = position;
       progressed();
     }

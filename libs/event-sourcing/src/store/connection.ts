@@ -9,8 +9,9 @@ import { settledSoon, StoreClient } from './store-client.js';
 export interface ConnectionOptions {
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
-  /** Longest wait of a read for a slot. */
+  /** A read fails when it yields nothing, or gets no slot, for this long. */
   readonly readTimeoutMs: number;
+  /** An append without an answer within this has an unknown outcome (the client enforces no deadline itself). */
   readonly appendTimeoutMs: number;
 }
 

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/event.js';
 import { beforeDeadline } from '../timing/deadline.js';
 import { readAddress } from './address.js';
 import { isNotLeader, naming, noAnswer } from './errors.js';
-import { openConnection, SEARCH_WITHIN_MS, type Connection } from './connection.js';
+import { openConnection, SEARCH_WITHIN_MS, type Connection, type ConnectionOptions } from './connection.js';
 import { CLUSTER_WATCH, STORE_DEFAULTS, type EventStore, type StoreConnection } from './event-store.js';
 import { eventsUpTo } from './events-up-to.js';
 import { keepConnected } from './kept-connection.js';
@@ -19,13 +19,7 @@ import {
 import { readServerTime } from './server-time.js';
 import type { StoreClient } from './store-client.js';
 
-export interface EventStoreDbOptions {
-  /** `esdb://host:port?tls=false` and the like. */
-  readonly connectionString: string;
-  /** An append without an answer within this has an unknown outcome (the client enforces no deadline itself). */
-  readonly appendTimeoutMs: number;
-  /** A read fails when it yields nothing, or gets no slot, for this long. */
-  readonly readTimeoutMs: number;
+export interface EventStoreDbOptions extends ConnectionOptions {
   /** See {@link STORE_DEFAULTS}. */
   readonly stuckAfterMs?: number;
   /** Types of events before which operators may truncate a stream. Any other hidden beginning is corrupt. */
@@ -50,12 +44,7 @@ export const openEventStore = async ({
 }: EventStoreDbOptions): Promise<EventStoreDb> => {
   const watch = watchOf(connectionString, stuckAfterMs, readTimeoutMs);
   const kept = keepConnected({
-    open: () =>
-      openConnection({
-        connectionString,
-        appendTimeoutMs,
-        readTimeoutMs,
-      }),
+    open: () => openConnection({ connectionString, appendTimeoutMs, readTimeoutMs }),
     ask: (connection, { isFresh }) =>
       isFresh
         ? answerAfresh(connection, readTimeoutMs)

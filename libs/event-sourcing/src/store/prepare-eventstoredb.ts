@@ -5,7 +5,7 @@ import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.
 import type { DetailsResp } from '@eventstore/db-client/generated/users_pb.js';
 import { BACKWARDS, END, StreamNotFoundError, jsonEvent } from '@eventstore/db-client';
 import { StoreClient } from './store-client.js';
-import { withDeadline } from '../timing/deadline.js';
+import { beforeDeadline } from '../timing/deadline.js';
 import { readAddress } from './address.js';
 
 /** Group of the logins that may do everything. */
@@ -142,10 +142,11 @@ const ATTEMPTS = 10;
 const BETWEEN_ATTEMPTS_MS = 1_000;
 const CALL_WITHIN_MS = 5_000;
 
+const DEADLINE_EXCEEDED = 4;
 const UNAUTHENTICATED = 16;
 const UNIMPLEMENTED = 12;
 /** gRPC codes: DEADLINE_EXCEEDED, NOT_FOUND (not the leader), UNAVAILABLE, and UNAUTHENTICATED during user creation. */
-const PASSING = new Set([4, 5, 14, UNAUTHENTICATED]);
+const PASSING = new Set([DEADLINE_EXCEEDED, 5, 14, UNAUTHENTICATED]);
 
 /**
  * Gives the service a login without administrator rights, in a group. The group may read `$all`, and read and append to
@@ -177,22 +178,13 @@ export const prepareEventStore = async ({
   }
 };
 
-const DEADLINE_EXCEEDED = 4;
-
-/** The client enforces no deadline on appends. */
-const bounded = <T>(work: Promise<T>): Promise<T> =>
-  withDeadline(
-    CALL_WITHIN_MS,
-    () => work,
-    () => {
-      throw Object.assign(new Error(`no answer within ${CALL_WITHIN_MS} ms`), { code: DEADLINE_EXCEEDED });
-    },
-  );
-
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await bounded(work());
+      // The client enforces no deadline on appends.
+      return await beforeDeadline(CALL_WITHIN_MS, work(), () => {
+        throw Object.assign(new Error(`no answer within ${CALL_WITHIN_MS} ms`), { code: DEADLINE_EXCEEDED });
+      });
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };
       if (code === UNIMPLEMENTED)
@@ -215,23 +207,10 @@ const union = (roles: Roles, wanted: readonly string[]): readonly string[] => [
   ...new Set([...listed(roles), ...wanted]),
 ];
 
-interface AccessList {
-  readonly $r?: Roles;
-  readonly $w?: Roles;
-  readonly $d?: Roles;
-  readonly $mr?: Roles;
-  readonly $mw?: Roles;
-}
-interface AllMetadata {
-  readonly $acl?: AccessList;
-}
-interface DefaultAccess {
-  readonly $userStreamAcl?: AccessList;
-  readonly $systemStreamAcl?: AccessList;
-}
+type AccessList = Readonly<Partial<Record<'$r' | '$w' | '$d' | '$mr' | '$mw', Roles>>>;
 
 const openAll = async (client: UsersOfStore, group: string): Promise<PreparedPart['change']> => {
-  const { data, revision } = await lastOf<AllMetadata>(client, '$metadata', METADATA_OF_ALL);
+  const { data, revision } = await lastOf<{ $acl?: AccessList }>(client, '$metadata', METADATA_OF_ALL);
   const wanted = [ADMINS, group];
   if (includesAll(data?.$acl?.$r, wanted)) return 'as wanted';
   const changed = { ...data, $acl: { ...data?.$acl, $r: union(data?.$acl?.$r, wanted) } };
@@ -240,7 +219,10 @@ const openAll = async (client: UsersOfStore, group: string): Promise<PreparedPar
 };
 
 const setDefaultAccess = async (client: UsersOfStore, group: string): Promise<PreparedPart['change']> => {
-  const { data: access, revision } = await lastOf<DefaultAccess>(client, DEFAULT_ACCESS, SETTINGS);
+  const { data: access, revision } = await lastOf<{
+    $userStreamAcl?: AccessList;
+    $systemStreamAcl?: AccessList;
+  }>(client, DEFAULT_ACCESS, SETTINGS);
   const service = [ADMINS, group];
   const users = access?.$userStreamAcl;
   if ((['$r', '$w', '$mr'] as const).every((right) => includesAll(users?.[right], service)))
@@ -254,13 +236,9 @@ const setDefaultAccess = async (client: UsersOfStore, group: string): Promise<Pr
       $mr: union(users?.$mr, service),
       $mw: users?.$mw ?? admins,
     },
-    $systemStreamAcl: access?.$systemStreamAcl ?? {
-      $r: admins,
-      $w: admins,
-      $d: admins,
-      $mr: admins,
-      $mw: admins,
-    },
+    $systemStreamAcl:
+      access?.$systemStreamAcl ??
+      Object.fromEntries(['$r', '$w', '$d', '$mr', '$mw'].map((right) => [right, admins])),
   };
   await append(client, SETTINGS, { type: DEFAULT_ACCESS, data: changed, after: revision });
   return 'changed';

@@ -61,15 +61,10 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    ['DATABASE_URL', 'mysql://canary'],
     ['DATABASE_URL', 'postgresql://app:canary@one:5432,two:5432/app'],
-    ['EVENTSTORE_URL', 'http://canary'],
     ['ENCRYPTION_KEYS', 'k1:canary'],
-    ['ENCRYPTION_KEYS', `Canary:${KEY}`],
     ['ENCRYPTION_KEYS', `k1:${KEY},k1:${KEY}`],
-    ['DIGEST_KEY', ''],
     ['PORT', 'canary'],
-    ['DATABASE_QUERY_TIMEOUT_MS', '-5'],
     ['WORKER_ROLES', 'jobs,canary'],
   ])('names %s when it is %p, without printing the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ServerTime } from '#event-sourcing/store/event-store.js';
-import { TrustedTime, whileTrusted } from './trusted-time.js';
+import type { Interval } from '#event-sourcing/store/server-time.js';
+import { judgeClocks, TrustedTime, whileTrusted, type ClockReadings } from './trusted-time.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-11-22T12:00:00.000Z');
@@ -10,7 +11,7 @@ const START = Date.parse('2026-11-22T12:00:00.000Z');
 /** True time since START, and how far each clock is off it (ms). */
 let passed: number;
 let off: { process: number; postgres: number; store: number };
-let shows: 'a date' | 'its newest record' | 'nothing';
+let showsDate: boolean;
 let isStoreAway: boolean;
 let asked: number;
 let isPostgresAway: boolean;
@@ -18,7 +19,7 @@ let said: string[];
 let time: TrustedTime;
 
 beforeEach(() => {
-  [passed, asked, isPostgresAway, isStoreAway, shows, said] = [0, 0, false, false, 'a date', []];
+  [passed, asked, isPostgresAway, isStoreAway, showsDate, said] = [0, 0, false, false, true, []];
   off = { process: 0, postgres: 0, store: 0 };
   const log = (level: string) => (_: object, message: string) => void said.push(`${level}: ${message}`);
   time = new TrustedTime({
@@ -31,14 +32,12 @@ beforeEach(() => {
       },
     } as never,
     store: {
-      async *readAll() {
+      serverTime: async (): Promise<ServerTime | null> => {
         if (isStoreAway) throw new StoreUnavailable('no answer', false);
-        if (shows !== 'nothing') yield { recordedAt: START + passed + off.store } as never;
-      },
-      serverTime: async (): Promise<ServerTime | null> =>
-        shows === 'a date'
+        return showsDate
           ? { date: START + passed + off.store - 500, sentAt: passed, receivedAt: passed }
-          : null,
+          : null;
+      },
     },
     clock: { now: () => START + passed + off.process },
     config: { CLOCK_REFUSE_MS: 10_000 },
@@ -86,17 +85,8 @@ describe('the trusted time', () => {
     expect(await time.now()).toBe(START + 3_600_000);
   });
 
-  it('has the newest record of the event store as a lower bound, where that shows no date', async () => {
-    shows = 'its newest record';
-    off.store = -DAY_MS;
-    expect(await time.now()).toBe(START);
-    [off.store, passed] = [DAY_MS, 20_000];
-    await expect(time.now()).rejects.toThrow(ClockUntrusted);
-    expect(time.verdict.wrong).toBe('event_store');
-  });
-
   it('needs PostgreSQL: what its client throws is the answer, and nothing is logged', async () => {
-    shows = 'nothing';
+    showsDate = false;
     await time.now();
     isPostgresAway = true;
     expect(await time.now()).toBe(START);
@@ -119,7 +109,7 @@ describe('while the event store does not answer, the trusted time', () => {
     off.process = process;
     await time.compare();
     await expect(time.now()).rejects.toThrow(error);
-    [isStoreAway, off.process, shows] = [false, 0, 'nothing'];
+    [isStoreAway, off.process, showsDate] = [false, 0, false];
     expect(await time.now()).toBe(START);
   });
 });
@@ -155,5 +145,78 @@ describe('work that runs while the time is trusted', () => {
     stopping.abort();
     await ended;
     expect(runs.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});
+
+const BOUNDS = { warnMs: 2_000, refuseMs: 10_000 };
+const exactly = (ms: number): Interval => ({ least: ms, most: ms });
+const judge = (
+  postgres: Interval | number | null,
+  eventStore: Interval | number | null,
+  others: ClockReadings['others'] = [],
+) => {
+  const read = (one: Interval | number | null) => (typeof one === 'number' ? exactly(one) : one);
+  return judgeClocks({ postgres: read(postgres), eventStore: read(eventStore), others }, BOUNDS);
+};
+
+describe('three clocks', () => {
+  it.each([
+    [-1_900, { least: -1_000, most: 1_000 }, 'trusted'],
+    [2_001, 2_001, 'warning'],
+    [10_000, 10_000, 'warning'],
+    [10_001, 10_001, 'refused'],
+    [-10_001, -10_001, 'refused'],
+    // Only what is certain counts: a header is up to two seconds old.
+    [0, { least: -11_500, most: -9_500 }, 'warning'],
+    // Two clocks, of which PostgreSQL's is needed.
+    [60_000, null, 'refused'],
+    [null, 0, 'unknown'],
+    [null, null, 'unknown'],
+    [null, 60_000, 'refused'],
+  ] as const)('at %j and %j from this one are %s', (postgres, eventStore, level) => {
+    expect(judge(postgres, eventStore).level).toBe(level);
+  });
+
+  it('show which is wrong, when the two others agree', () => {
+    const wrong = (...clocks: [number, number]) => {
+      const { wrong: name, message } = judge(...clocks);
+      return [name, message];
+    };
+    expect(wrong(-40 * DAY_MS, -40 * DAY_MS - 500)).toEqual([
+      'process',
+      'the clock of this process is 40 days ahead of that of the event store, and is wrong',
+    ]);
+    expect(wrong(22 * DAY_MS, 0)).toEqual([
+      'postgres',
+      'the clock of PostgreSQL is 22 days ahead of that of this process, and is wrong',
+    ]);
+    expect(wrong(0, -60_000)).toEqual([
+      'event_store',
+      'the clock of the event store is 60 s behind that of this process, and is wrong',
+    ]);
+  });
+
+  it('that all differ show no culprit', () => {
+    expect(judge(30_000, -30_000)).toMatchObject({
+      level: 'refused',
+      apartMs: 60_000,
+      wrong: null,
+      message: expect.stringMatching(/which of them is wrong is not known$/),
+    });
+  });
+});
+
+it('Another process that is off causes a warning here, and names it', () => {
+  expect(
+    judge(0, 0, [
+      { name: 'api on a', aheadMs: 100 },
+      { name: 'worker on b', aheadMs: 40 * DAY_MS },
+      { name: 'worker on c', aheadMs: -150_000 },
+    ]),
+  ).toMatchObject({
+    level: 'warning',
+    wrong: null,
+    message:
+      'the clocks agree, except for worker on b (40 days ahead of PostgreSQL), worker on c (3 minutes behind PostgreSQL)',
   });
 });

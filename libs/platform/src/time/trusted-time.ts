@@ -129,7 +129,7 @@ const REPORTED_WITHIN_S = 15;
 
 export interface TrustedTimeParts {
   readonly pool: Pick<Pool, 'query'>;
-  readonly store: Pick<EventStore, 'readAll' | 'serverTime'>;
+  readonly store: Pick<EventStore, 'serverTime'>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -261,28 +261,20 @@ export class TrustedTime implements TrustedClock {
     return { least: now - after, most: now - before };
   }
 
-  /**
-   * EventStoreDB has no call for its time, but answers over HTTP, with a date. Without one, its newest record is a lower
-   * bound. `null` when it answers and shows neither.
-   */
+  /** `null` when it answers and does not show its clock. */
   private async askStore(offset: number): Promise<Interval | 'no answer' | null> {
-    const { store } = this.parts;
     try {
-      let newest: number | null = null;
-      for await (const { recordedAt } of store.readAll({ direction: 'backwards', limit: 1 }))
-        newest = recordedAt ?? null;
-      const shown = await store.serverTime();
+      const shown = await this.parts.store.serverTime();
       const moment = this.elapsed();
-      const clock = shown ? serverClockAt(shown, moment) : null;
+      const clock = shown && serverClockAt(shown, moment);
       const wall = moment + offset;
-      if (clock) return { least: clock.least - wall, most: clock.most - wall };
-      return newest === null ? null : { least: newest - wall, most: Infinity };
+      return clock && { least: clock.least - wall, most: clock.most - wall };
     } catch {
       return 'no answer';
     }
   }
 
-  /** Without the table, or its newer columns, the servers' clocks still count. */
+  /** Without the table, the servers' clocks still count. */
   private async askOthers(): Promise<readonly OtherClock[]> {
     try {
       const { rows } = await this.parts.pool.query<{ role: string; host: string | null; aheadMs: number }>(

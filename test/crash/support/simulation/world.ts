@@ -3,7 +3,7 @@ import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { categoryOf } from '#event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '#event-sourcing/projections/checkpoint.js';
 import type { Consumer } from '#event-sourcing/projections/consumer.js';
-import { handleBatch } from '#event-sourcing/projections/runner.js';
+import { BatchHandler } from '#event-sourcing/projections/runner.js';
 import { ParkedKeys } from '#event-sourcing/projections/parked-streams.js';
 import type { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
@@ -145,7 +145,8 @@ export class World {
         }
         const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
         const to = batch.at(-1)!.position;
-        from = await handleBatch(consumer, options, new ParkedKeys(), from, batch, to, signal);
+        const handler = new BatchHandler(consumer, options, new ParkedKeys());
+        from = await handler.handle(from, { events: batch, position: to }, signal);
       } catch {
         from = null;
         await this.scheduler.sleep(this.scheduler.random.between(50, 500));

@@ -10,7 +10,7 @@ import { runConsumer, type RunnerOptions } from '../runner.js';
 import { sql } from '../statement.js';
 
 /** How long a test waits for an event without a promised time: after failures, a consumer pauses for up to 15 s. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 
 export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 

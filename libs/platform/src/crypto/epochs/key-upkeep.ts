@@ -234,9 +234,7 @@ const OVERDUE_AFTER_MS = 3_600_000;
 /** Rewrapping the keys of all surviving readings may take a while. */
 const REWRAPPED_WITHIN_MS = 86_400_000;
 
-interface Bounds {
-  readonly retentionMs: number;
-  readonly noticeMs: number;
+interface Bounds extends UpkeepSettings {
   readonly ringIds: readonly string[];
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
-import { classify, AppendTooLarge, StoreDamaged, isDependencyAway } from './errors.js';
+import {
+  AppendTooLarge,
+  StoreDamaged,
+  StoreUnavailable,
+  WrongExpectedRevision,
+  classify,
+  isDependencyAway,
+} from './errors.js';
 
 describe('an error of the event store’s client', () => {
   it('that reports data loss is damage, named as the server names it, and no outage', () => {
@@ -19,14 +26,9 @@ describe('an error of the event store’s client', () => {
 
   it.each([
     ['a commit timeout', { type: 'deadline-exceeded', code: 4, message: '' }],
-    ['a commit timeout of a single append', { type: 'timeout', code: 10, message: '' }],
     ['a server that stops', { type: 'unknown', code: 2, message: '' }],
-    ['a server that stops, or is gone', { type: 'unavailable', code: 14, message: '' }],
     ['a server that stops, as the embedded one was', { type: 'cancelled', code: 1, message: '' }],
     ['a raw UNKNOWN', { code: 2, message: 'Stream removed' }],
-    ['a raw ABORTED', { code: 10, message: '' }],
-    ['a raw INTERNAL', { code: 13, message: 'RST_STREAM' }],
-    ['a raw UNAVAILABLE', { code: 14, message: '' }],
   ])('that comes of %s leaves the outcome of an append unknown', (_, error) => {
     expect(classify(error, true)).toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: true });
     expect(classify(error, false)).toMatchObject({ name: 'StoreUnavailable', outcomeUnknown: false });
@@ -50,4 +52,26 @@ describe('an error of the event store’s client', () => {
     expect(classified).toBeInstanceOf(AppendTooLarge);
     expect(isDependencyAway(classified)).toBe(false);
   });
+});
+
+const withCode = (code: string, message = '') => Object.assign(new Error(message), { code });
+
+describe('isDependencyAway', () => {
+  it.each<[string, unknown]>([
+    ['an event store that is away', new StoreUnavailable('', false)],
+    ['Postgres shutting down', withCode('57P01')],
+    ['Postgres out of connections', withCode('53300')],
+    ['a deadlock', withCode('40P01')],
+    ['a refused connection', withCode('ECONNREFUSED')],
+    ['a connection that broke in use', new Error('Connection terminated unexpectedly')],
+    ['a pool without a free connection in time', new Error('timeout exceeded when trying to connect')],
+  ])('is true of %s', (_, error) => expect(isDependencyAway(error)).toBe(true));
+
+  it.each<[string, unknown]>([
+    ['a violated constraint', withCode('23505', 'duplicate key value')],
+    ['a conflict', new WrongExpectedRevision('tally-1', 'no_stream', 0n)],
+    ['a bug', new TypeError('undefined is not a function')],
+    ['null', null],
+    ['a text', 'ECONNREFUSED'],
+  ])('is false of %s', (_, error) => expect(isDependencyAway(error)).toBe(false));
 });
