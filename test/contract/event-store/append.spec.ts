@@ -138,12 +138,4 @@ describe('a repeated append', () => {
     expect(await rejection(again)).toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n });
     expect(await collect(store.client.readStream(stream))).toHaveLength(2);
   });
-
-  it('is none in another stream', async () => {
-    const event = one();
-    await store.client.appendToStream(freshStream(), event, { expectedRevision: 'no_stream' });
-    const stream = freshStream();
-    await store.client.appendToStream(stream, event, { expectedRevision: 'no_stream' });
-    expect(await collect(store.client.readStream(stream))).toHaveLength(1);
-  });
 });

@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  fstatSync,
   mkdtempSync,
   openSync,
   readSync,
@@ -114,20 +113,12 @@ export const rootPages = (dataFile: string): Buffer => {
 };
 
 const checkRootPages = (dataFile: string): void => {
-  const file = openSync(dataFile, 'r');
-  try {
-    const { size } = fstatSync(file);
-    const wordAt = (offset: number): number => {
-      const word = Buffer.alloc(4);
-      return readSync(file, word, 0, 4, offset) === 4 ? word.readUInt32LE(0) : -1;
-    };
-    const pageSize = wordAt(PAGE_SIZE_OFFSET);
-    const isWhole =
-      wordAt(MAGIC_OFFSET) === MAGIC && size >= 2 * pageSize && wordAt(pageSize + MAGIC_OFFSET) === MAGIC;
-    // An interrupted first start leaves an empty file.
-    if (size > 0 && !isWhole)
-      throw new UnusableDataError(`The file ${dataFile} is not a data file of this store.`);
-  } finally {
-    closeSync(file);
-  }
+  const pages = rootPages(dataFile);
+  const second = pages.length / 2;
+  const isWhole = [0, second].every(
+    (start) => second > PAGE_SIZE_OFFSET && pages.readUInt32LE(Math.floor(start) + MAGIC_OFFSET) === MAGIC,
+  );
+  // An interrupted first start leaves an empty file.
+  if (statSync(dataFile).size > 0 && !isWhole)
+    throw new UnusableDataError(`The file ${dataFile} is not a data file of this store.`);
 };

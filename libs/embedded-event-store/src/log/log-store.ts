@@ -11,13 +11,7 @@ import {
 } from './environment.js';
 import { StoredRecord } from './record.js';
 
-/**
- * Binary keys, big-endian so that byte order is number order.
- *
- * log   : position (8)                      → record
- * index : stream number (6) + revision (8)  → position (8)
- */
-
+/** Keys are big-endian, so that byte order is number order. */
 const STREAM_NUMBER_BYTES = 6;
 
 export const positionKey = (position: bigint): Buffer => {
@@ -87,10 +81,10 @@ const entries = (table: Database<Buffer, Buffer>): number =>
 /**
  * The durable store: four LMDB tables in one environment.
  *
- *   log    position                  → record
- *   index  stream number, revision   → position
- *   heads  stream name               → head
- *   about  'format', 'streams'       → text
+ *   log    position (8 bytes)                     → record
+ *   index  stream number (6), revision (8 bytes)  → position (8 bytes)
+ *   heads  stream name                            → head
+ *   about  'format', 'streams'                    → text
  *
  * A write is one LMDB transaction, committed and synced as a whole, so a crash leaves either all of it or nothing
  * (LMDB switches between two root pages; there is no log tail to repair). Reads see committed data only.
@@ -186,8 +180,8 @@ export class LogStore {
 
   /** The event of a stream at a revision. @throws {DamagedDataError} */
   recordOf(streamNumber: number, revision: bigint): StoredRecord | undefined {
-    const key = this.index.get(revisionKey(streamNumber, revision));
-    return key && this.recordAt(decodePosition(key));
+    const position = this.positionOf(streamNumber, revision);
+    return position === undefined ? undefined : this.recordAt(position);
   }
 
   /** Records of the whole log in position order (or reverse). @throws {DamagedDataError} */
@@ -266,8 +260,8 @@ export class LogStore {
     return this.environment.backup(folder, true);
   }
 
-  async close(): Promise<void> {
-    await this.environment.close();
+  close(): Promise<void> {
+    return this.environment.close();
   }
 
   private async checkFormat(): Promise<void> {
