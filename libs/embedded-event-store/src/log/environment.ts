@@ -42,7 +42,7 @@ export const isDamage = (error: unknown): error is Error =>
 const MAGIC = 0xbeefc0de;
 const MAGIC_OFFSET = 24;
 const PAGE_SIZE_OFFSET = 48;
-const LARGEST_PAGE = 65_536;
+const MAX_PAGE = 65_536;
 
 /** More than LMDB's lock file needs. */
 const LOCK_FILE_BYTES = 16_384;
@@ -105,7 +105,7 @@ export const rootPages = (dataFile: string): Buffer => {
   try {
     const start = Buffer.alloc(PAGE_SIZE_OFFSET + 4);
     readSync(file, start, 0, start.length, 0);
-    const pages = Buffer.alloc(2 * Math.min(start.readUInt32LE(PAGE_SIZE_OFFSET), LARGEST_PAGE));
+    const pages = Buffer.alloc(2 * Math.min(start.readUInt32LE(PAGE_SIZE_OFFSET), MAX_PAGE));
     return pages.subarray(0, readSync(file, pages, 0, pages.length, 0));
   } finally {
     closeSync(file);

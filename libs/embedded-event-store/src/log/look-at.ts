@@ -12,7 +12,7 @@ import { holderOf } from './folder-lock.js';
 const HELD = 'held\n';
 
 /** Each one takes a slot in LMDB's table of readers, which has 126. */
-const MOST_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 
 /**
  * Keeps states for other processes that read the file of a running server. Each connection to the socket in the data
@@ -33,7 +33,7 @@ export const serveSnapshots = async (folder: string, store: LogStore): Promise<(
       .resume();
     socket.write(HELD);
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   const { path, forget } = socketOf(folder);
   try {
     // A killed server leaves its socket behind. This process holds the lock of the folder.
@@ -57,7 +57,7 @@ export const serveSnapshots = async (folder: string, store: LogStore): Promise<(
 };
 
 /** Longest path of a socket, bytes: 107 on Linux, 103 on macOS. */
-const LONGEST_PATH = 103;
+const MAX_PATH = 103;
 
 /** A path of the server's socket that the system accepts. */
 interface SocketPath {
@@ -69,7 +69,7 @@ interface SocketPath {
 /** The socket in a data folder, through which other processes ask its server to keep a state. */
 export const socketOf = (folder: string): SocketPath => {
   const path = join(resolve(folder), 'server.socket');
-  if (Buffer.byteLength(path) <= LONGEST_PATH) return { path, forget: () => undefined };
+  if (Buffer.byteLength(path) <= MAX_PATH) return { path, forget: () => undefined };
   const short = mkdtempSync(join(tmpdir(), 'event-store-'));
   symlinkSync(resolve(folder), join(short, 'data'));
   return {

@@ -77,13 +77,13 @@ export const isMetastream = (stream: string): boolean => stream.startsWith(METAS
 export const originalOf = (metastream: string): string => metastream.slice(METASTREAM_PREFIX.length);
 
 /** The largest limit, a signed 64-bit integer: EventStoreDB's `$tb` of a deleted stream, which JSON.parse rounds up. */
-export const LARGEST_LIMIT = 0x7fff_ffff_ffff_ffffn;
+export const MAX_LIMIT = 0x7fff_ffff_ffff_ffffn;
 
 /** A limit; undefined when it is missing or none. */
 const limitOf = (value: unknown): bigint | undefined => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
   const limit = BigInt(value);
-  return limit > LARGEST_LIMIT ? LARGEST_LIMIT : limit;
+  return limit > MAX_LIMIT ? MAX_LIMIT : limit;
 };
 
 const parseObject = (metadata: Uint8Array): Record<string, unknown> => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeHead, encodeHead, LARGEST_LIMIT, retentionOf } from './stream-head.js';
+import { decodeHead, encodeHead, MAX_LIMIT, retentionOf } from './stream-head.js';
 
 const retention = (text: string) => retentionOf(Buffer.from(text));
 
 describe('retentionOf', () => {
   it('reads the mark of a deleted stream, beyond the integer range of JSON.parse', () => {
-    expect(retention('{"$tb":9223372036854775807}').truncateBefore).toBe(LARGEST_LIMIT);
+    expect(retention('{"$tb":9223372036854775807}').truncateBefore).toBe(MAX_LIMIT);
   });
 
   it.each(['', 'no json', '[]', 'null', '{"$maxCount":"3"}', '{"$maxCount":-1}', '{"$maxCount":0}'])(

@@ -15,7 +15,7 @@ import {
   type TallyCommand,
   type TallyEvent,
 } from '../testing/tally.js';
-import { CommandExecutor, appendSurely, type ExecutorOptions } from './command-executor.js';
+import { CommandExecutor, appendWithRetry, type ExecutorOptions } from './command-executor.js';
 
 let store: InMemoryEventStore;
 beforeEach(() => {
@@ -445,7 +445,7 @@ const unsteady = (isAway: (attempt: number) => boolean) => {
     store,
     memory,
     count,
-    append: () => appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS),
+    append: () => appendWithRetry(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS),
   };
 };
 
@@ -489,14 +489,14 @@ describe('an append of unknown outcome', () => {
         throw attempts === 1 ? unknown! : unreached!;
       },
     });
-    expect(await appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({
+    expect(await appendWithRetry(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).toMatchObject({
       revision: 0n,
     });
 
     [attempts, reachedAgainAt] = [0, Infinity];
-    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unknown);
+    await expect(appendWithRetry(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unknown);
     attempts = 1;
-    await expect(appendSurely(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unreached);
+    await expect(appendWithRetry(store, 's', 'no_stream', EVENTS, CALLERS_TIME_MS)).rejects.toBe(unreached);
     expect(attempts).toBe(2);
   });
 

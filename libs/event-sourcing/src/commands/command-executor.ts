@@ -44,7 +44,7 @@ const failing = new WeakMap<EventStore, { readonly since: number; readonly last:
  * @throws WrongExpectedRevision when another event stands there
  * @throws StoreUnavailable
  */
-export const appendSurely = async (
+export const appendWithRetry = async (
   store: EventStore,
   stream: string,
   expected: ExpectedRevision,
@@ -80,7 +80,7 @@ export const appendSurely = async (
 
 /** The first pause between two reads, the longest, and all of them together (ms). */
 const FIRST_LOOK_MS = 10;
-const LONGEST_LOOK_MS = 320;
+const MAX_LOOK_MS = 320;
 const LOOKS_MS = 2_000;
 
 /**
@@ -98,7 +98,7 @@ export const readPastRival = async <T extends { readonly revision: ExpectedRevis
     const pauseMs = longestMs * (0.5 + Math.random() / 2);
     await delay(pauseMs);
     pausedMs += pauseMs;
-    longestMs = Math.min(LONGEST_LOOK_MS, 2 * longestMs);
+    longestMs = Math.min(MAX_LOOK_MS, 2 * longestMs);
   }
 };
 
@@ -192,7 +192,7 @@ export interface Checkpoint<E, S> {
 }
 
 /** Events of a stream in memory at a time: some 15 MB. */
-const MOST_HELD = 10_000;
+const MAX_HELD = 10_000;
 
 /** Reads a stream and folds its events with the decider. */
 export class StreamFolder<Cat extends EventCatalogue, S> {
@@ -238,7 +238,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       const counts = !isSetAside(stored);
       if (missing !== null && counts && stored.type !== parts?.type) break;
       first = stored.revision;
-      if (held && held.push(stored) > MOST_HELD) held = null;
+      if (held && held.push(stored) > MAX_HELD) held = null;
       if (!counts) continue;
       if (missing !== null) missing -= 1;
       else if (stored.type === type) missing = parts?.countOf(decode(this.catalogue, stored)) ?? 0;
@@ -281,7 +281,7 @@ const following = ({ revision }: Folded<unknown>): bigint => (revision === 'no_s
 const EXPECT_RIVALS_MS = 5_000;
 /** Appends between two pauses of a process that has met no others. */
 const BETWEEN_PAUSES = 32;
-const LONGEST_APPEND_MS = 50;
+const MAX_APPEND_MS = 50;
 /** The time of an append is averaged over about as many. */
 const APPENDS_AVERAGED = 8;
 
@@ -323,7 +323,7 @@ class AppendPacing {
 
   /** An append succeeded. */
   end(): void {
-    const took = Math.min(LONGEST_APPEND_MS, performance.now() - this.startedAt);
+    const took = Math.min(MAX_APPEND_MS, performance.now() - this.startedAt);
     this.appendMs += (took - this.appendMs) / APPENDS_AVERAGED;
   }
 
@@ -341,7 +341,7 @@ class AppendPacing {
  * Most bytes of one append, with about METADATA_BYTES for each event beside its data. EventStoreDB refuses more than
  * 1 MiB. A decision that is larger by itself is appended alone: the store answers it.
  */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 const METADATA_BYTES = 500;
 
 export type Outcome<E, S, R extends Rejection> =
@@ -625,7 +625,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             own.push(prepared.event);
             ownBytes += prepared.bytes + METADATA_BYTES;
           }
-          if (events.length > 0 && bytes + ownBytes > MOST_BYTES)
+          if (events.length > 0 && bytes + ownBytes > MAX_BYTES)
             return { commands: index, events, settle, loaded: { ...from, state, chain, last } };
           bytes += ownBytes;
           ({ state, chain } = after);
@@ -643,11 +643,11 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
   /** The span is a child of the first command's span and links to those of the others. */
   private appendTraced(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
-    if (!isTracing()) return appendSurely(this.store, stream, expected, events);
+    if (!isTracing()) return appendWithRetry(this.store, stream, expected, events);
     const [parent, ...links] = new Set(events.map(({ metadata }) => metadata.traceparent));
     const attributes = { 'event_store.stream': stream, 'event.types': events.map(({ type }) => type) };
     return inSpan(`append to ${this.catalogue.category}`, { parent, links, attributes }, () =>
-      appendSurely(this.store, stream, expected, events),
+      appendWithRetry(this.store, stream, expected, events),
     );
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decode, event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import type { SetAside, StoredEvent } from '../core/event.js';
 import type { RequestContext } from '../core/request-context.js';
-import { appendSurely, readPastRival, metadataOf, prepareEvent } from '../commands/command-executor.js';
+import { appendWithRetry, readPastRival, metadataOf, prepareEvent } from '../commands/command-executor.js';
 import { collect, intercept, type EventStore, type ExpectedRevision } from '../store/event-store.js';
 import { WrongExpectedRevision } from '../store/errors.js';
 
@@ -154,7 +154,7 @@ export const recordSetAside = async (
       },
     );
     try {
-      await appendSurely(store, SET_ASIDE_STREAM, expected, [prepared]);
+      await appendWithRetry(store, SET_ASIDE_STREAM, expected, [prepared]);
       return;
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision) || attempt === ATTEMPTS) throw error;

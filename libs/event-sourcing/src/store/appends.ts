@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 /** Appends in a row. */
-const MOST_UNANSWERED = 3;
+const MAX_UNANSWERED = 3;
 
 /**
  * Appends with a client of their own, in calls of `Streams.BatchAppend` with the package's messages. Each call has its own
@@ -137,7 +137,7 @@ export const openAppends = (open: (search: boolean) => Promise<StoreClient>, tim
         const late = setTimeout(() => {
           append.settle(noAnswer(`append to ${stream}`, timeoutMs, append.sent !== undefined));
           unanswered += 1;
-          if (append.sent && unanswered >= MOST_UNANSWERED) void leave(append.sent.by);
+          if (append.sent && unanswered >= MAX_UNANSWERED) void leave(append.sent.by);
         }, timeoutMs);
         send(request, append).catch((error: unknown) => append.settle(error as Error));
       }),

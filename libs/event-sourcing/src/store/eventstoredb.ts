@@ -146,7 +146,7 @@ interface WatchTimes {
   readonly pingWithinMs: number;
 }
 
-const LONGEST_QUIET_MS = 5_000;
+const MAX_QUIET_MS = 5_000;
 
 /** One node alone is worth waiting for a little: its silence may be a pause, and nobody else can answer. */
 const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: number): WatchTimes =>
@@ -158,7 +158,7 @@ const watchOf = (connectionString: string, stuckAfterMs: number, readTimeoutMs: 
       }
     : {
         stuckAfterMs,
-        quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3),
+        quietMs: Math.min(MAX_QUIET_MS, stuckAfterMs / 3),
         pingWithinMs: readTimeoutMs,
       };
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventToAppend } from '../core/event.js';
-import { appendSurely } from '../commands/command-executor.js';
+import { appendWithRetry } from '../commands/command-executor.js';
 import { startCluster, type Cluster, type ClusterNode } from '../testing/cluster.js';
 import { openEventStore, type EventStoreDb } from './eventstoredb.js';
 import { startServer, type StartedServer } from './testing/server-under-test.js';
@@ -97,7 +97,9 @@ describe('a process whose address names three nodes', () => {
     await store.append(stream, 'no_stream', [before]);
     cluster.lead(cluster.nodes[1]!);
     let revision: bigint | undefined;
-    const appended = appendSurely(store, stream, 0n, [after]).then((result) => (revision = result.revision));
+    const appended = appendWithRetry(store, stream, 0n, [after]).then(
+      (result) => (revision = result.revision),
+    );
     await Promise.race([until(() => revision === 1n), appended]);
     expect(revision).toBe(1n);
   });

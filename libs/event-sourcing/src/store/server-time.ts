@@ -13,7 +13,7 @@ export interface Interval {
 /** Servers cut off the fraction of a second, and renew the header once a second. */
 const HEADER_AGE_MS = 2_000;
 /** The header of an answer that took this long (ms) shows too little. */
-const LONGEST_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** An answer serves for this long (ms), going by the monotonic clock. */
 const FRESH_MS = 5_000;
 
@@ -48,7 +48,7 @@ const askNode = (address: StoreAddress, node: string): Promise<ServerTime | null
   new Promise<ServerTime | null>((resolve, reject) => {
     const { usesTls } = address;
     const session = connect(`${usesTls ? 'https' : 'http'}://${node}`, usesTls ? address.tls() : {});
-    const late = setTimeout(() => session.destroy(new Error('no answer')), LONGEST_WAIT_MS);
+    const late = setTimeout(() => session.destroy(new Error('no answer')), MAX_WAIT_MS);
     session
       .on('connect', () => {
         // Its time may have passed before this process came to hear of the connection.

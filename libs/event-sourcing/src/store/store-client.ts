@@ -7,7 +7,7 @@ import { hostOf, type StoreAddress } from './address.js';
 export type AppendCall = ReturnType<StreamsClient['batchAppend']>;
 
 let opened = 0;
-const MOST_APART_MS = 1_000;
+const MAX_APART_MS = 1_000;
 
 /** The client of one node, with a TCP connection of its own, never through a proxy. It connects with its first call. */
 export class StoreClient extends EventStoreDBClient {
@@ -21,7 +21,7 @@ export class StoreClient extends EventStoreDBClient {
     exemptFromProxy(hostOf(node));
     const { ca, key, cert, rejectUnauthorized } = usesTls ? tls() : {};
     // Clients with the same options and no TLS share one TCP connection, also one that is dead.
-    const apartMs = keepAlive.intervalMs < 0 ? 0 : opened++ % MOST_APART_MS;
+    const apartMs = keepAlive.intervalMs < 0 ? 0 : opened++ % MAX_APART_MS;
     super(
       {
         endpoint: node,

@@ -42,7 +42,7 @@ const [LEADER, FOLLOWER] = [8, 6];
 /** gRPC codes. */
 const [NOT_FOUND, UNAVAILABLE] = [5, 14];
 /** EventStoreDB's default. */
-const MOST_STREAMS = 100;
+const MAX_STREAMS = 100;
 
 const { HTTP2_HEADER_PATH: PATH, NGHTTP2_CANCEL: CANCEL, NGHTTP2_FLAG_END_STREAM: END_STREAM } = constants;
 
@@ -54,7 +54,7 @@ const { HTTP2_HEADER_PATH: PATH, NGHTTP2_CANCEL: CANCEL, NGHTTP2_FLAG_END_STREAM
  */
 export const startCluster = async (
   storePort: number,
-  { size = 3, mostStreams = MOST_STREAMS } = {},
+  { size = 3, mostStreams = MAX_STREAMS } = {},
 ): Promise<Cluster> => {
   let leader: string | null = null;
   let named: readonly (string | null)[] = [];

@@ -4,7 +4,7 @@ import { AppendTooLarge, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 
 /** EventStoreDB's default for one append: data, metadata and types together. */
-const MOST_BYTES = 1_048_576;
+const MAX_BYTES = 1_048_576;
 
 const bytesOf = ({ type, data, metadata }: EventToAppend): number =>
   type.length + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
@@ -33,7 +33,7 @@ export class InMemoryEventStore implements EventStore {
       return { revision: written.at(-1)!.revision, position: written.at(-1)!.position };
     }
     const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
-    if (bytes > MOST_BYTES) throw new AppendTooLarge(`Maximum Append Size of ${MOST_BYTES} Exceeded`);
+    if (bytes > MAX_BYTES) throw new AppendTooLarge(`Maximum Append Size of ${MAX_BYTES} Exceeded`);
     for (const event of events) {
       const stored: StoredEvent = {
         ...structuredClone(event),

@@ -13,7 +13,7 @@ import type { AuditRecord } from './audit-records.js';
 import type { AuditTrail } from './audit-trail.js';
 import { aboutOf, givesPersonalData } from './personal-data.js';
 
-const LONGEST_ACTOR = 256;
+const MAX_ACTOR = 256;
 
 /**
  * Records every request with a known caller and every refused request, once its connection has finished with it. That
@@ -43,7 +43,7 @@ export const auditRequests =
         status,
         workspaceId: caller?.workspaceId ?? null,
         // Strangers choose the text of a subject.
-        actor: caller ? printable(caller.actor).slice(0, LONGEST_ACTOR) : null,
+        actor: caller ? printable(caller.actor).slice(0, MAX_ACTOR) : null,
         address: caller ? address : address && addressKey(address),
         readingId: auditedId(audited, request, response),
         personal: status === 200 && givesPersonalData(request),

@@ -7,8 +7,8 @@ export const setting = <S extends z.ZodType>(schema: S, description: string): S 
 /** The longest delay of Node's timers (ms). They take a longer one for 1 ms. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A hundred years. What is further away from now leaves what PostgreSQL or JavaScript can represent sooner or later. */
-const LONGEST_DAYS = 36_500;
-const LONGEST_SPAN_MS = LONGEST_DAYS * 86_400_000;
+const MAX_DAYS = 36_500;
+const MAX_SPAN_MS = MAX_DAYS * 86_400_000;
 
 const shown = (bound: number): string => bound.toLocaleString('en-US');
 
@@ -36,7 +36,7 @@ export const milliseconds = (fallback: number, description: string, times = 1) =
   setting(wholeNumber(1, Math.floor(LONGEST_TIMER_MS / times)).default(fallback), `${description} (ms)`);
 /** A time that is only compared with others or added to an instant, never a timer: a hundred years at most. */
 export const span = (fallback: number, description: string, minimum = 1) =>
-  setting(wholeNumber(minimum, LONGEST_SPAN_MS).default(fallback), `${description} (ms)`);
+  setting(wholeNumber(minimum, MAX_SPAN_MS).default(fallback), `${description} (ms)`);
 /** Pauses that are added to instants, comma-separated. */
 export const spans = (fallback: string, description: string) =>
   setting(
@@ -45,14 +45,14 @@ export const spans = (fallback: string, description: string) =>
       .default(fallback)
       .transform((text) => text.split(',').map((part) => (DIGITS.test(part) ? Number(part) : Number.NaN)))
       .refine(
-        (steps) => steps.every((step) => step <= LONGEST_SPAN_MS),
-        `must be whole numbers from 0 to ${shown(LONGEST_SPAN_MS)}, comma-separated`,
+        (steps) => steps.every((step) => step <= MAX_SPAN_MS),
+        `must be whole numbers from 0 to ${shown(MAX_SPAN_MS)}, comma-separated`,
       ),
     `${description}, comma-separated (ms)`,
   );
 /** Whole days, a hundred years at most; the description names the unit. */
 export const days = (fallback: number, description: string, minimum = 1) =>
-  setting(wholeNumber(minimum, LONGEST_DAYS).default(fallback), description);
+  setting(wholeNumber(minimum, MAX_DAYS).default(fallback), description);
 /** A whole number, `minimum` or more. */
 export const count = (fallback: number, description: string, minimum = 1) =>
   setting(wholeNumber(minimum).default(fallback), description);

@@ -15,7 +15,7 @@ import { parseStrictJson } from './strict-json.js';
 /** The largest body of a request (bytes). */
 export const LARGEST_BODY = 16_384;
 /** The largest body of a bulk (bytes). */
-const LARGEST_BULK = 4_194_304;
+const MAX_BULK = 4_194_304;
 
 /** Paths whose bodies hold many requests, and the scope that each needs. */
 const BULK_SCOPES: ReadonlyMap<string, string> = new Map([['/api/v1/readings/bulk', 'readings:write']]);
@@ -62,7 +62,7 @@ export const refusalOfBody = (request: Request): Problem | undefined => refusals
  */
 export const rawBodies = (
   verify: (request: Request) => Promise<Principal | RefusedKey | null>,
-  { limit, bulkLimit }: BodyLimits = { limit: LARGEST_BODY, bulkLimit: LARGEST_BULK },
+  { limit, bulkLimit }: BodyLimits = { limit: LARGEST_BODY, bulkLimit: MAX_BULK },
 ) => {
   const ordinary = express.raw({ type: () => true, inflate: false, limit });
   /** Bytes of large bodies under way, by workspace. */

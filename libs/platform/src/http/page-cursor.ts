@@ -13,7 +13,7 @@ export interface PageRequest {
 }
 
 export const DEFAULT_LIMIT = 50;
-export const LARGEST_LIMIT = 100;
+export const MAX_LIMIT = 100;
 const SIGNATURE_BYTES = 16;
 
 /** Elements of a page that count as one request, where each is opened. */
@@ -22,7 +22,7 @@ const OPENED_A_TOKEN = 20;
 /** What a page of opened elements counts as. One that asks for too many, or for nonsense, is refused, and counts as one. */
 export const tokensOfPage = ({ query }: Pick<Request, 'query'>): number => {
   const limit = Number(query['limit'] ?? DEFAULT_LIMIT);
-  return limit >= 1 && limit <= LARGEST_LIMIT ? Math.ceil(limit / OPENED_A_TOKEN) : 1;
+  return limit >= 1 && limit <= MAX_LIMIT ? Math.ceil(limit / OPENED_A_TOKEN) : 1;
 };
 
 /**
@@ -39,8 +39,8 @@ export class PageCursors {
    */
   read(limit: string | undefined, cursor: string | undefined, ...scope: readonly string[]): PageRequest {
     const count = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
-    if (count < 1 || count > LARGEST_LIMIT) {
-      throw invalidParameter('limit', `must be from 1 to ${LARGEST_LIMIT}`);
+    if (count < 1 || count > MAX_LIMIT) {
+      throw invalidParameter('limit', `must be from 1 to ${MAX_LIMIT}`);
     }
     return { limit: count, after: cursor === undefined ? null : this.open(cursor, scope) };
   }

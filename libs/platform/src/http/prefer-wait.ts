@@ -1,5 +1,5 @@
 /** Longest wait that a caller can request (seconds). */
-const LONGEST_WAIT_S = 60;
+const MAX_WAIT_S = 60;
 
 /** A preference with its parameters; commas may stand in quotes. */
 const PREFERENCES = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
@@ -15,7 +15,7 @@ export const preferredWait = (prefer: string | undefined): number => {
     const seconds = value
       .trim()
       .replace(/^"(.*)"$/, (_, quoted: string) => quoted.replaceAll(/\\(.)/g, '$1'));
-    return /^\d+$/.test(seconds) ? Math.min(Number(seconds), LONGEST_WAIT_S) : 0;
+    return /^\d+$/.test(seconds) ? Math.min(Number(seconds), MAX_WAIT_S) : 0;
   }
   return 0;
 };

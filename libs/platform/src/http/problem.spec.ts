@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { projectPath } from '../project-path.js';
-import { ErrorRoom, LARGEST_ERRORS, PROBLEMS, invalidRequest, problemBody } from './problem.js';
+import { ErrorRoom, MAX_ERRORS, PROBLEMS, invalidRequest, problemBody } from './problem.js';
 
 it('Every problem code has its section in docs/errors.md, under its status, and no other has one', () => {
   const page = readFileSync(projectPath('docs/errors.md'), 'utf8');
@@ -26,7 +26,7 @@ const errors = (count: number, detail = 'is wrong') =>
 
 it('shows errors of 16 KiB at most, with pointers of 200 characters, and counts the others', () => {
   const { errors: shown = [], errorsOmitted = 0, detail } = problemBody(invalidRequest(errors(90)), 'req_1');
-  expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(LARGEST_ERRORS);
+  expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(MAX_ERRORS);
   expect([shown.length + errorsOmitted, detail]).toEqual([90, '90 fields are invalid']);
   expect(shown.map(({ pointer }) => pointer.length)).toEqual(shown.map(() => 200));
   expect(problemBody(invalidRequest(errors(2)), 'req_1')).not.toHaveProperty('errorsOmitted');

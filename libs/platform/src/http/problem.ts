@@ -123,11 +123,11 @@ export class Problem extends Error {
 }
 
 /** Bytes that all errors of an answer take as JSON, at most. */
-export const LARGEST_ERRORS = 16_384;
+export const MAX_ERRORS = 16_384;
 
 /** What is left for the errors of an answer, which may have many problems. */
 export class ErrorRoom {
-  constructor(private bytes = LARGEST_ERRORS) {}
+  constructor(private bytes = MAX_ERRORS) {}
 
   /** @returns the first errors for which there is room */
   take(errors: readonly FieldError[]): readonly FieldError[] {
@@ -173,11 +173,11 @@ export const sendProblem = (response: ServerResponse, problem: Problem, requestI
 
 /** Most field errors of one problem. Who sends more has more to mend than a list can say. */
 export const MOST_ERRORS = 100;
-const LONGEST_TOLD = 200;
+const MAX_TOLD = 200;
 
 /** What an answer repeats of a pointer or a name: at most 200 characters, of which the last marks the cut. */
 export const cut = (text: string): string =>
-  text.length <= LONGEST_TOLD ? text : `${text.slice(0, LONGEST_TOLD - 1).toWellFormed()}…`;
+  text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD - 1).toWellFormed()}…`;
 
 /**
  * A 400 from field errors, of which it shows the first `MOST_ERRORS`, each once. When all errors have the same code and it

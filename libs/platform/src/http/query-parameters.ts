@@ -5,7 +5,7 @@ const MOST_ERRORS = 20;
 /**
  * More than any route has: a longer query contains errors, and the parser that fills `request.query` stops at 1,000.
  */
-const MOST_PARAMETERS = 100;
+const MAX_PARAMETERS = 100;
 
 /** The pointer of a query parameter in `errors[].pointer`. */
 export const parameterPointer = (name: string): string => `?${name}`;
@@ -25,7 +25,7 @@ export const checkParameters = (query: string, known: ReadonlyMap<string, boolea
   const errors = new Map<string, FieldError>();
   for (const [place, name] of [...new URLSearchParams(query).keys()].entries()) {
     const mayRepeat = known.get(name);
-    const isBeyond = place >= MOST_PARAMETERS;
+    const isBeyond = place >= MAX_PARAMETERS;
     if (mayRepeat === undefined) errors.set(name, unknown(name, known));
     else if ((seen.has(name) && !mayRepeat) || isBeyond) errors.set(name, twice(name));
     seen.add(name);

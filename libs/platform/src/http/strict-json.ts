@@ -3,9 +3,9 @@ import { MOST_ERRORS, cut, invalidRequest, Problem, type FieldError } from './pr
 
 const MAXIMUM_DEPTH = 8;
 /** Of one object. The checks of a body compare its members with each other, so thousands would take seconds. */
-const MOST_MEMBERS = 50;
+const MAX_MEMBERS = 50;
 /** Of one body, objects and arrays too: more than the largest bulk has. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -76,7 +76,7 @@ const readStructure = (text: string): { errors: readonly FieldError[]; omitted: 
   };
   const countValue = (): void => {
     values += 1;
-    if (values > MOST_VALUES) throw refused('', 'too_many', `must have at most ${MOST_VALUES} values`);
+    if (values > MAX_VALUES) throw refused('', 'too_many', `must have at most ${MAX_VALUES} values`);
   };
   const begin = (members: Open['members'], step: string | number): void => {
     countValue();
@@ -93,8 +93,8 @@ const readStructure = (text: string): { errors: readonly FieldError[]; omitted: 
     members.set(name, times);
     if (times === 2) add(REPEATED);
     if (times > 1) return;
-    if (members.size > MOST_MEMBERS)
-      throw refused(toPointer(above), 'too_many', `must have at most ${MOST_MEMBERS} members`);
+    if (members.size > MAX_MEMBERS)
+      throw refused(toPointer(above), 'too_many', `must have at most ${MAX_MEMBERS} members`);
     // A name that cannot be stored is not reported either: the pointer is that of its object.
     if (!isStorable(name)) add(UNSTORABLE, above);
     if (NEVER_FIELDS.has(name)) add(FREE_KEYS.has(above.at(-1)) ? RESERVED : UNKNOWN);

@@ -27,7 +27,7 @@ export const OWN_IDEMPOTENCY_KEY = OWN;
 export const OwnIdempotency = () => SetMetadata(OWN, true);
 
 /** No existing path is longer, and an index entry in PostgreSQL holds about 2,700 bytes. */
-const LONGEST_ROUTE = 512;
+const MAX_ROUTE = 512;
 
 /**
  * Method and path: the same key for two endpoints identifies two requests. The path is decoded, because an id can be
@@ -37,7 +37,7 @@ const routeKey = (request: Request): string => {
   const path = routeOf(request).replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(String(request.params[name])),
   );
-  return path.length <= LONGEST_ROUTE
+  return path.length <= MAX_ROUTE
     ? `POST ${path}`
     : `POST ${createHash('sha256').update(path).digest('hex')}`;
 };

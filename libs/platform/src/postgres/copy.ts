@@ -10,7 +10,7 @@ interface Connection {
 }
 
 /** The longest time of a timer (ms): 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** One `COPY` statement as a query of `pg`: resolves when the server has finished it. */
 class Copy {
@@ -34,7 +34,7 @@ class Copy {
       readonly in?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
     },
   ) {
-    this.query_timeout = rows.out && LONGEST_MS;
+    this.query_timeout = rows.out && MAX_MS;
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;

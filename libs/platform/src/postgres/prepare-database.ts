@@ -57,7 +57,7 @@ export const prepareDatabase = async (
   });
   if (there || created) {
     await onServer(inDatabase(adminUrl, owner.database), async (client) => {
-      await client.query(`set lock_timeout = '${LONGEST_LOCK_WAIT}'`);
+      await client.query(`set lock_timeout = '${MAX_LOCK_WAIT}'`);
       await run(client, await ownershipStatements(client, modules, owner.role));
     });
   }
@@ -65,7 +65,7 @@ export const prepareDatabase = async (
 };
 
 /** A change of owner waits for current users of the table, and new users wait behind the change. */
-const LONGEST_LOCK_WAIT = '5s';
+const MAX_LOCK_WAIT = '5s';
 
 const carriedOut = async (client: pg.Client, statement: string): Promise<void> => {
   try {
@@ -73,7 +73,7 @@ const carriedOut = async (client: pg.Client, statement: string): Promise<void> =
   } catch (error) {
     if ((error as { code?: string }).code === '55P03')
       throw new UnusableRoles(
-        `In use for more than ${LONGEST_LOCK_WAIT}: ${statement}. Earlier statements stay applied: repeat the command, if necessary at a quieter time.`,
+        `In use for more than ${MAX_LOCK_WAIT}: ${statement}. Earlier statements stay applied: repeat the command, if necessary at a quieter time.`,
       );
     throw error;
   }

@@ -36,7 +36,7 @@ interface ErrorLine {
   readonly code?: string;
 }
 
-const MOST_CAUSES = 5;
+const MAX_CAUSES = 5;
 
 /**
  * What a line of the log shows of an error: its name, message and code, where it was thrown, and its causes. Nothing of its
@@ -58,7 +58,7 @@ const errorLine = (error: unknown): ErrorLine => {
 
 const causesOf = (error: unknown): readonly Error[] => {
   const found: Error[] = [];
-  for (let one = error; one instanceof Error && found.length < MOST_CAUSES; one = one.cause) found.push(one);
+  for (let one = error; one instanceof Error && found.length < MAX_CAUSES; one = one.cause) found.push(one);
   return found;
 };
 

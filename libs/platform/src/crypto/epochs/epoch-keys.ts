@@ -437,7 +437,7 @@ export interface EpochSettings {
 /** How long an opened epoch key is kept (ms). */
 const OPENED_EPOCH_MS = 300_000;
 /** More epochs than ever have keys at a time. */
-const MOST_OPENED = 1_000;
+const MAX_OPENED = 1_000;
 const BEGINNINGS = 3;
 
 /** The key-encryption keys as configured: those of the epochs in KEY_DIRECTORY, or else ENCRYPTION_KEYS. */
@@ -469,7 +469,7 @@ export class EpochKeys implements WrappingKeys {
     // One look for any number of callers; unused keys are dropped from memory.
     const forgetting = { ttl: settings.cacheMs, ttlAutopurge: true, ttlResolution: 0 };
     this.opened = new LRUCache({
-      max: MOST_OPENED,
+      max: MAX_OPENED,
       ...forgetting,
       perf,
       fetchMethod: (id) => this.find(id),
