@@ -224,15 +224,9 @@ export const stoppedStreams = async (
   const parked = await parkedStreams(pool, consumer);
   return [
     ...rows.map((row) => ({ ...row, state: 'halted' as const, key: null, position: BigInt(row.position) })),
-    ...parked.map(({ stream, key, cause, position, error, since, ...one }) => ({
-      consumer: one.consumer,
-      state: 'parked' as const,
-      stream,
-      key,
-      cause: placeText(cause),
-      position,
-      error,
-      since,
-    })),
+    ...parked.map(({ consumer: name, stream, key, cause, position, error, since }) => {
+      const one = { consumer: name, state: 'parked' as const, stream, key };
+      return { ...one, cause: placeText(cause), position, error, since };
+    }),
   ];
 };

@@ -135,12 +135,12 @@ export interface HandlingOptions {
   };
   /** Attempts to handle an event before it counts as poison. Default 5. */
   readonly poisonAttempts?: number;
-  /** Different events that may keep streams parked before the consumer halts at the next one. Default `MOST_PARKED`. */
+  /** Different events that may keep streams parked before the consumer halts at the next one. Default `MAX_PARKED`. */
   readonly mostParked?: number;
 }
 
 /** Events. More of them are rather the fault of a release, which would park everything, than of the events. */
-const MOST_PARKED = 25;
+const MAX_PARKED = 25;
 
 /** Handles the batches of one consumer. What is parked grows when a batch parks a stream. */
 export class BatchHandler {
@@ -167,7 +167,7 @@ export class BatchHandler {
   }
 
   private async handleOne(from: Checkpoint, event: StoredEvent, signal: AbortSignal): Promise<Checkpoint> {
-    const { poisonAttempts = 5, mostParked = MOST_PARKED } = this.options;
+    const { poisonAttempts = 5, mostParked = MAX_PARKED } = this.options;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.apply(from, [event], event.position);
@@ -457,16 +457,18 @@ const follow = async (
     categories: consumer.categories,
     onCheckpoint: (position) => (seen = position),
   });
-  const watchdog = watchForSilence(
-    options.watchdogMs ?? 20_000,
-    () => seen,
-    async (position) => {
-      const missed = await firstMissed(store, consumer, position);
-      if (missed === 'something')
-        ending.abort(new StoreUnavailable('the subscription went silent while the log grew', false));
-      else if (missed !== null && seen === position) seen = missed;
-    },
-  );
+  /** A subscription may go silent without an error. When no event arrived for a while, the log itself says. */
+  const lookForMissed = async (position: bigint | null): Promise<void> => {
+    const missed = await firstMissed(store, consumer, position);
+    if (missed === 'something')
+      ending.abort(new StoreUnavailable('the subscription went silent while the log grew', false));
+    else if (missed !== null && seen === position) seen = missed;
+  };
+  let seenBefore = seen;
+  const watchdog = setInterval(() => {
+    if (seen === seenBefore) lookForMissed(seen).catch(() => undefined);
+    seenBefore = seen;
+  }, options.watchdogMs ?? 20_000);
   const inTurn = oneAfterTheOther();
   let rounds = 0;
   let isPending = false;
@@ -581,20 +583,6 @@ const releaseDue = async (
     }
   }
   return checkpoint;
-};
-
-/** A subscription may go silent without an error. When no event arrived for a while, checks the log itself. */
-const watchForSilence = (
-  everyMs: number,
-  seen: () => bigint | null,
-  check: (position: bigint | null) => Promise<void>,
-): NodeJS.Timeout => {
-  let before = seen();
-  return setInterval(() => {
-    const now = seen();
-    if (now === before) check(now).catch(() => undefined);
-    before = now;
-  }, everyMs);
 };
 
 const LOOK_AHEAD = 256;

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { instant } from '#event-sourcing/core/clock.js';
 import type { Config } from '../config/settings.js';
 import type { Retention } from '../retention/retention.js';
-import { heldRows, inSteps } from '../retention/rows.js';
+import { forgetOlder, heldRows } from '../retention/rows.js';
 
 /** One request, or several similar refusals within a minute. Only ids, no personal data. */
 export interface AuditRecord {
@@ -117,20 +117,6 @@ export class AuditRecords {
     );
     return rows.map((row) => ({ ...row, since: row.since.getTime(), until: row.until.getTime() }));
   }
-
-  /** Deletes the oldest records before an instant, at most `limit`. @returns how many */
-  async forget(before: number, limit: number): Promise<number> {
-    const { rowCount } = await this.pool.query(
-      `delete from platform.audit_record where (at, request_id) in
-         (select at, request_id from platform.audit_record where at < $1 order by at limit $2 for update skip locked)`,
-      [instant(before), limit],
-    );
-    return rowCount ?? 0;
-  }
-
-  async forgetLosses(before: number): Promise<void> {
-    await this.pool.query('delete from platform.audit_loss where until < $1', [instant(before)]);
-  }
 }
 
 const toRow = ({ at, requestId, workspaceId, readingId, ...record }: AuditRecord) => ({
@@ -141,25 +127,22 @@ const toRow = ({ at, requestId, workspaceId, readingId, ...record }: AuditRecord
   reading_id: readingId,
 });
 
-const FORGOTTEN_AT_ONCE = 5_000;
-
 /** Audit records, with the notes of requests that have none. */
 export const auditRetention = (
   pool: Pool,
   { AUDIT_RETENTION_DAYS: days }: Pick<Config, 'AUDIT_RETENTION_DAYS'>,
 ): Retention => {
-  const records = new AuditRecords(pool);
+  const records = { table: 'platform.audit_record', at: 'at' };
   return {
     kind: 'audit',
     what: 'audit records: who requested what',
     setting: 'AUDIT_RETENTION_DAYS',
     days,
     graceDays: 0,
-    held: (before) => heldRows(pool, { table: 'platform.audit_record', at: 'at' }, before),
+    held: (before) => heldRows(pool, records, before),
     async forget(before, signal) {
-      const step = () => records.forget(before, FORGOTTEN_AT_ONCE);
-      const removed = await inSteps(FORGOTTEN_AT_ONCE, signal, step);
-      await records.forgetLosses(before);
+      const removed = await forgetOlder(pool, records, before, signal);
+      await pool.query('delete from platform.audit_loss where until < $1', [instant(before)]);
       return { removed, keptSince: before };
     },
   };

@@ -26,18 +26,9 @@ export interface InsideAnswer {
   readonly body: Buffer;
 }
 
-/** Stands in for the connection: takes what the response writes, and knows both ends of the person's own. */
+/** Stands in for the connection: takes what the response writes. */
 class Sink extends Duplex {
   readonly written: Buffer[] = [];
-
-  readonly remoteAddress: string | undefined;
-  readonly localPort: number | undefined;
-
-  constructor({ remoteAddress, localPort }: InsideCall['connection']) {
-    super();
-    this.remoteAddress = remoteAddress;
-    this.localPort = localPort;
-  }
 
   override _read(): void {
     // Nothing arrives here: the request has its body already.
@@ -72,8 +63,9 @@ export const insideCaller =
     connection,
   }: InsideCall): Promise<InsideAnswer> =>
     new Promise((resolve, reject) => {
-      const sink = new Sink(connection);
-      const socket = sink as unknown as Socket;
+      const sink = new Sink();
+      const { remoteAddress, localPort } = connection;
+      const socket = Object.assign(sink, { remoteAddress, localPort }) as unknown as Socket;
       const request = new IncomingMessage(socket);
       const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
       // HTTP/1.0 knows no chunks: what follows the head is the body.

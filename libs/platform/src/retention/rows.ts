@@ -4,7 +4,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import type { Held } from './retention.js';
 
 /** Counting stops here, so that a look never takes long. */
-const MOST_COUNTED = 1_000_000;
+const MAX_COUNTED = 1_000_000;
 /** For other work between statements, at least; a step that took longer is followed by a pause as long. */
 const PAUSE_MS = 50;
 /** Rows that `forgetOlder` deletes in one statement: a fraction of a second, also on a slow disk. */
@@ -28,7 +28,7 @@ export const heldRows = async (
                            / greatest((select reltuples from pg_class where oid = '${table}'::regclass), rows, 1))::float8 as bytes
      from (select (select min(${at}) from ${table} where ${where}) as oldest,
                   (select count(*)::integer from (
-                     select from ${table} where ${where} and ${at} < $1 limit ${MOST_COUNTED}) due) as rows) found`,
+                     select from ${table} where ${where} and ${at} < $1 limit ${MAX_COUNTED}) due) as rows) found`,
     [instant(before)],
   );
   const { oldest, rows: due, bytes } = rows[0]!;
@@ -55,23 +55,26 @@ export const inSteps = async (
 };
 
 /**
- * Deletes rows older than a term by the database's clock, the oldest first, in steps: one statement for a large backlog
+ * Deletes rows older than a term by the database's clock, or than an instant, the oldest first, in steps: one statement for a large backlog
  * would run into the limit of a statement each time, and delete nothing. A row that is changed meanwhile stays.
  * @param rows their instants have an index
- * @param term an interval of PostgreSQL, written by us
+ * @param older an interval of PostgreSQL, written by us, or milliseconds since the epoch
  * @returns how many were deleted
  */
 export const forgetOlder = (
   pool: Pick<Pool, 'query'>,
   { table, at }: Pick<RowsByAge, 'table' | 'at'>,
-  term: string,
+  older: string | number,
   signal: AbortSignal,
-): Promise<number> =>
-  inSteps(FORGOTTEN_AT_ONCE, signal, async () => {
+): Promise<number> => {
+  const before =
+    typeof older === 'number' ? `'${instant(older)}'::timestamptz` : `now() - interval '${older}'`;
+  return inSteps(FORGOTTEN_AT_ONCE, signal, async () => {
     const { rowCount } = await pool.query(
       `delete from ${table} where ctid = any (array(
-         select ctid from ${table} where ${at} < now() - interval '${term}'
+         select ctid from ${table} where ${at} < ${before}
          order by ${at} limit ${FORGOTTEN_AT_ONCE} for update skip locked))`,
     );
     return rowCount ?? 0;
   });
+};
