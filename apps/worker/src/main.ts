@@ -27,7 +27,8 @@ import { METRICS } from '#platform/telemetry/metrics.js';
 import { scrapedGauges } from '#platform/telemetry/scraped-gauges.js';
 import { startTelemetry } from '#platform/telemetry/start-telemetry.js';
 import { heartbeat } from '#platform/time/heartbeat.js';
-import { TrustedTime, watchTime, whileTrusted } from '#platform/time/trusted-time.js';
+import { TrustedTime } from '#platform/time/trusted-time.js';
+import { watchTime, whileTrusted } from '#platform/time/watch-time.js';
 import {
   measureConsumers,
   measureJobs,

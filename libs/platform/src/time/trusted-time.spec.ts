@@ -3,7 +3,8 @@ import { ClockUntrusted } from '#event-sourcing/core/clock.js';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { ServerTime } from '#event-sourcing/store/event-store.js';
 import type { Interval } from '#event-sourcing/store/server-time.js';
-import { judgeClocks, TrustedTime, whileTrusted, type ClockReadings } from './trusted-time.js';
+import { judgeClocks, TrustedTime, type ClockReadings } from './trusted-time.js';
+import { whileTrusted } from './watch-time.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-11-22T12:00:00.000Z');

@@ -1,5 +1,7 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
-import type { SchemaObject } from './operation.js';
+
+type SchemaObject = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 
 export * from './shapes.js';
 

@@ -13,7 +13,6 @@ export type ReferenceObject = Extract<ParameterOrReference, { $ref: string }>;
 export type ParameterObject = Exclude<ParameterOrReference, ReferenceObject>;
 export type ResponseObject = Exclude<OperationObject['responses'][string], ReferenceObject | undefined>;
 export type ContentObject = NonNullable<ResponseObject['content']>;
-export type SchemaObject = Exclude<NonNullable<Components['schemas']>[string], ReferenceObject>;
 export type HeaderObject = Exclude<NonNullable<Components['headers']>[string], ReferenceObject>;
 export type ExampleObject = Exclude<NonNullable<Components['examples']>[string], ReferenceObject>;
 
