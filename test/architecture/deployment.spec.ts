@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { loadConfig, settingNames } from '#platform/config/load-config.js';
 import { WORKER_ROLES } from '#platform/config/settings.js';
 import { DRAIN_WITHIN_MS } from '#platform/process/stopping.js';
-import { TOP_COMMANDS } from '../../apps/ops/src/commands.js';
+import { TOP_COMMANDS } from '../../apps/ops/src/run.js';
 import { settings } from '../../apps/service/src/settings.js';
 import {
   BASE,

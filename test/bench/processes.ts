@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { projectPath } from '#platform/project-path.js';
-import { SERVICE_FLAGS, EVENT_STORE_FLAGS } from '../../apps/embedded/src/launched.js';
+import { SERVICE_FLAGS, EVENT_STORE_FLAGS } from '../../apps/embedded/src/processes.js';
 import { programPath } from '#platform/program-path.js';
 import { readFileSync, readdirSync } from 'node:fs';
 

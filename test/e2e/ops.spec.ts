@@ -66,11 +66,6 @@ describe('the operator’s commands', () => {
       'credits adjust --amount 5 --reason r --reference r --key /none/a.pem --workspace WS',
       /The key \/none\/a.pem cannot be read/,
     ],
-    [
-      'a revision beyond the book',
-      'ledger balance --workspace WS --as-of 20261101',
-      /a revision from 0 to \d+, the last of this book, or a time such as 2026-04-30/,
-    ],
     // No route takes it from a token: only keys read readings.
     ['a token that reads readings', 'token mint --workspace WS --scope readings:read', /is not a scope/],
   ])('refuse %s in one line, with exit code 1', async (_, typed, message) => {

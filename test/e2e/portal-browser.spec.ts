@@ -38,7 +38,7 @@ describeInBrowser('a person in a browser', () => {
       await field(texts.readings.externalId).fill('order-1');
       await press(texts.newReading.submit);
       await reads(texts.done.ordered);
-      await page.getByText(texts.history.completed, { exact: true }).first().waitFor();
+      await page.getByText(texts.states.completed, { exact: true }).first().waitFor();
       const download = page.getByRole('link', { name: new RegExp(texts.reading.download) });
       await download.first().waitFor();
       reading = new URL(page.url()).pathname.split('/').at(-1)!;
@@ -115,11 +115,11 @@ describeInBrowser('a person in a browser', () => {
       await page.goto(`${endpoint}/edit`);
       await field(texts.webhooks.url).fill('https://user:secret@receiver.example/');
       await field(texts.webhooks.description).fill('Kept');
-      await press(texts.webhooks.save);
+      await press(texts.settings.save);
       await reads(texts.fieldErrors.invalid_webhook_url);
       expect(await field(texts.webhooks.description).inputValue()).toBe('Kept');
       await field(texts.webhooks.url).fill(receiver.url);
-      await press(texts.webhooks.save);
+      await press(texts.settings.save);
       await reads(texts.done.endpointSaved);
       await reads('x-shop');
     });
@@ -211,11 +211,11 @@ describeInBrowser('a person in a browser', () => {
       const other = 'en';
       await to('settings');
       await field(texts.settings.timeZone).fill('America/New_York');
-      await field(texts.settings.language).selectOption(other);
+      await field(texts.readings.locale).selectOption(other);
       await press(texts.settings.save);
       await page.getByText(TEXTS[other].done.settingsSaved).waitFor();
       expect(await page.locator('html').getAttribute('lang')).toBe(other);
-      await field(TEXTS[other].settings.language).selectOption(language);
+      await field(TEXTS[other].readings.locale).selectOption(language);
       await press(TEXTS[other].settings.save);
       await reads(texts.done.settingsSaved);
     });
@@ -343,7 +343,7 @@ describeInBrowser('a person in a browser', () => {
       expect((await focused()).text).toBe(texts.skip);
       await tabTo(texts.areas.readings);
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: texts.readings.title, level: 1 }).waitFor();
+      await page.getByRole('heading', { name: texts.areas.readings, level: 1 }).waitFor();
       await page.goto('/portal/readings/new');
       await page.getByLabel(texts.newReading.firstNames).focus();
       await page.keyboard.type('Ada');

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '#platform/program-path.js';
-import { identify } from '../../apps/embedded/src/processes.js';
+import { identify } from '#embedded-event-store/log/folder-lock.js';
 import {
   fixture,
   RECEIVER_SETTINGS,
@@ -101,7 +101,7 @@ describe('a stack on one data folder', () => {
         await delay(200);
       }
     })();
-    const rewrap = ['encryption-keys', 'rewrap'];
+    const rewrap = ['keys', 'rewrap'];
     expect(await stack.ops(rewrap)).toMatchObject({
       done: false,
       sealed: [

@@ -21,7 +21,7 @@ import {
   searchValues,
   type Sought,
 } from './support/left-behind.js';
-import { startPostgres } from '../../apps/embedded/src/postgres/server.js';
+import { startPostgres } from '../../apps/embedded/src/postgres.js';
 
 const STOP_WITHIN_MS = 5_000;
 

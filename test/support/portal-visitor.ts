@@ -102,7 +102,7 @@ export const hiddenFields = (page: string, action: string): Record<string, strin
   return Object.fromEntries(
     [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
       name!,
-      value!,
+      value!.replaceAll('&quot;', '"'),
     ]),
   );
 };

@@ -5,23 +5,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { DataFolder } from '../../apps/embedded/src/data-folder.js';
-import type { Launched } from '../../apps/embedded/src/launched.js';
-import { LogFile } from '../../apps/embedded/src/log-file.js';
+import { type Launched, LogFile, type ProcessRecord } from '../../apps/embedded/src/processes.js';
 import {
   databaseAccount,
   databaseHome,
   giveFolder,
   socketFolder,
-} from '../../apps/embedded/src/postgres/account.js';
-import {
   ADMINISTRATOR,
   databaseUrls,
   type DatabaseUrls,
   findBinaries,
   launchServer,
   prepareEmbeddedDatabase,
-} from '../../apps/embedded/src/postgres/server.js';
-import type { ProcessRecord } from '../../apps/embedded/src/processes.js';
+} from '../../apps/embedded/src/postgres.js';
 import { until } from './integrator.js';
 import { startTcpProxy } from './start-tcp-proxy.js';
 

@@ -4,9 +4,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSy
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectPath } from '#platform/project-path.js';
-import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
-import { databaseAccount, databaseHome } from '../../apps/embedded/src/postgres/account.js';
-import { readJson, writePrivateJson } from '../../apps/embedded/src/private-file.js';
+import {
+  openDataFolder,
+  type DataFolder,
+  readJson,
+  writePrivateJson,
+} from '../../apps/embedded/src/data-folder.js';
+import { databaseAccount, databaseHome } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/processes.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
@@ -60,7 +64,7 @@ const fingerprint = (): string => {
 };
 
 const stoppedDatabase = async (folder: DataFolder): Promise<void> => {
-  const { startPostgres } = await import('../../apps/embedded/src/postgres/server.js');
+  const { startPostgres } = await import('../../apps/embedded/src/postgres.js');
   const { supervisor } = await startPostgres(
     folder,
     loadSecrets(folder).POSTGRES_PASSWORD,

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programPath } from '#platform/program-path.js';
-import { readJson } from '../../apps/embedded/src/private-file.js';
+import { readJson } from '../../apps/embedded/src/data-folder.js';
 import { PATIENT } from './patience.js';
 
 const READY_WITHIN_MS = 400_000;

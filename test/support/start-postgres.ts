@@ -26,7 +26,7 @@ export interface StartedPostgres extends PostgresUrls {
 /** Starts an empty PostgreSQL with every module's schema. It ends with this process. */
 export const startPostgres = async (): Promise<StartedPostgres> => {
   // Takes long to load, and few of the specs that load this file need it.
-  const { startPostgres: start } = await import('../../apps/embedded/src/postgres/server.js');
+  const { startPostgres: start } = await import('../../apps/embedded/src/postgres.js');
   const folder = openDataFolder(await preparedDataDir());
   const { POSTGRES_PASSWORD } = loadSecrets(folder);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };

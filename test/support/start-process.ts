@@ -4,11 +4,11 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
-import { readJson } from '../../apps/embedded/src/private-file.js';
+import { readJson } from '../../apps/embedded/src/data-folder.js';
 import { observeContract } from './observe-contract.js';
 import { PATIENT } from './patience.js';
 import type { Stack } from './start-stack.js';
-import { SERVICE_FLAGS } from '../../apps/embedded/src/launched.js';
+import { SERVICE_FLAGS } from '../../apps/embedded/src/processes.js';
 
 export interface StartedProcess {
   /** The URL of an API; empty for a worker. */

@@ -15,7 +15,7 @@ import { removeDataFolder } from './data-dir.js';
 import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 import { type StartedProcess, startProcess } from './start-process.js';
-import { type DatabaseUrls, startPostgres } from '../../apps/embedded/src/postgres/server.js';
+import { type DatabaseUrls, startPostgres } from '../../apps/embedded/src/postgres.js';
 
 export { startProcess, type StartedProcess } from './start-process.js';
 

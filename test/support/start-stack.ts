@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/server.js';
-import { readJson } from '../../apps/embedded/src/private-file.js';
-import { identify, isRunning } from '../../apps/embedded/src/processes.js';
+import { ADMINISTRATOR } from '../../apps/embedded/src/postgres.js';
+import { readJson } from '../../apps/embedded/src/data-folder.js';
+import { identify, isRunning } from '#embedded-event-store/log/folder-lock.js';
 import { askCompanion } from './companion.js';
 import type { OpsAnswer } from './companion-server.js';
 import { removeDataFolder } from './data-dir.js';

@@ -63,25 +63,9 @@ describe('readiness', () => {
   it('is lost while the disk does not keep its reserve, and says so', async () => {
     const { answer, response } = answering();
     await controller({}, false, false).ready(response);
-    const checks = {
-      eventStore: true,
-      postgres: true,
-      tables: true,
-      worker: true,
-      consumers: true,
-      disk: false,
-      clock: true,
-    };
-    expect(answer).toEqual({
-      status: 503,
-      body: {
-        status: 'not ready',
-        checks,
-        causes: { disk: 'disk_full' },
-        missingRoles: [],
-        parkedStreams: null,
-      },
-    });
+    const body = { status: 'not ready', checks: { disk: false, postgres: true }, missingRoles: [] };
+    expect(answer).toMatchObject({ status: 503, body });
+    expect(answer.body).toHaveProperty('causes', { disk: 'disk_full' });
   });
 
   it('reports an absent PostgreSQL as one cause', async () => {

@@ -1,3 +1,7 @@
+import { z } from 'zod';
+import { FAULT_KINDS, faultOf } from '#platform/fault/fault.js';
+import { WORKER_ROLES, type WorkerRole } from '#platform/config/settings.js';
+import { apiSchema } from '#platform/http/openapi/api-schema.js';
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -12,9 +16,7 @@ import {
   type StoreConnection,
 } from '#event-sourcing/store/event-store.js';
 import { Public } from '#platform/auth/authentication.js';
-import { WORKER_ROLES, type WorkerRole } from '#platform/config/settings.js';
 import { DiskReserve } from '#platform/disk/disk-reserve.js';
-import { faultOf } from '#platform/fault/fault.js';
 import { admissionOf } from '#platform/http/admission.js';
 import { IgnoresParameters } from '#platform/http/known-parameters.interceptor.js';
 import { Answers } from '#platform/http/openapi/operation.js';
@@ -24,15 +26,87 @@ import { within } from '#platform/async/within.js';
 import { missingRoles } from '#platform/time/heartbeat.js';
 import { TrustedTime } from '#platform/time/trusted-time.js';
 import { CONFIG } from '#platform/tokens.js';
-import {
-  livenessSchema,
-  readinessSchema,
-  type Liveness,
-  type Readiness,
-  type ReadinessCause,
-} from './health.schemas.js';
 import type { Config } from '../../service/src/settings.js';
 import { findMissingTables } from '../../service/src/tables.js';
+
+const liveness = z.object({
+  status: z.enum(['ok', 'stuck']).describe('`stuck`: restart the process'),
+});
+type Liveness = z.infer<typeof liveness>;
+
+const livenessSchema = apiSchema<Liveness>(
+  'Liveness',
+  liveness,
+  'Whether the process works; `stuck` when only a restart can help.',
+  { status: 'ok' },
+);
+
+/** The faults of a store; `late`: work waits too long; `beyond_the_log`: the two stores do not belong together; `role_missing`: there are workers, and none with a role. */
+const CAUSES = [
+  ...FAULT_KINDS,
+  'late',
+  'beyond_the_log',
+  'no_worker',
+  'role_missing',
+  'clock',
+  'unknown',
+] as const;
+type ReadinessCause = (typeof CAUSES)[number];
+
+const readiness = z.object({
+  status: z.enum(['ready', 'not ready']).describe('`ready`: every check holds'),
+  checks: z
+    .object({
+      eventStore: z.boolean().describe('The event store answers'),
+      postgres: z.boolean().describe('PostgreSQL answers'),
+      tables: z
+        .boolean()
+        .describe(
+          'Every table that requests need exists, and that of API keys has the keys that were issued',
+        ),
+      worker: z.boolean().describe('Workers of every role have sent a heartbeat recently'),
+      consumers: z.boolean().describe('No running consumer has left an event unhandled for too long'),
+      disk: z.boolean().describe('The disk keeps its reserve'),
+      clock: z.boolean().describe('The clocks of this process, PostgreSQL and the event store agree'),
+    })
+    .describe('Whether each part can do its work'),
+  causes: z
+    .record(z.string(), z.enum(CAUSES))
+    .describe('Why checks failed, by check; a check that failed only because of another one is not repeated'),
+  missingRoles: z
+    .array(z.enum(WORKER_ROLES))
+    .describe(
+      'Roles that no worker has had recently; by READINESS_ROLES, the service may be ready without one',
+    ),
+  parkedStreams: z
+    .int()
+    .nullable()
+    .describe(
+      'Streams that wait because an event cannot be handled; null when unknown; the service stays ready',
+    ),
+});
+type Readiness = z.infer<typeof readiness>;
+
+const readinessSchema = apiSchema<Readiness>(
+  'Readiness',
+  readiness,
+  'Whether the service can do its work, and which part of it cannot.',
+  {
+    status: 'ready',
+    checks: {
+      eventStore: true,
+      postgres: true,
+      tables: true,
+      worker: true,
+      consumers: true,
+      disk: true,
+      clock: true,
+    },
+    causes: {},
+    missingRoles: [],
+    parkedStreams: 0,
+  },
+);
 
 const CHECK_WITHIN_MS = 2_000;
 /** Readiness is evaluated at most this often, because anyone may call it. */

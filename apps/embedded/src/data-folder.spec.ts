@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { dataDirOf, openDataFolder } from './data-folder.js';
+import { dataDirOf, openDataFolder, StackError } from './data-folder.js';
 import { checkSettings, loadSecrets } from './secrets.js';
-import { StackError } from './stack-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
 const file = join(folder, 'file');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '#platform/disk/disk-reserve.js';
-import { StackError } from './stack-error.js';
+import { StackError } from './data-folder.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Room in which PostgreSQL starts after a crash. */

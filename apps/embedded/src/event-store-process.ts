@@ -1,18 +1,67 @@
-import { randomBytes } from 'node:crypto';
+// Before @peculiar/x509, which needs it.
+import 'reflect-metadata';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { createServer } from 'node:net';
+import { KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { programPath } from '#platform/program-path.js';
-import { selfSignedCertificate } from './certificate.js';
-import type { DataFolder } from './data-folder.js';
-import { type Announcement, EVENT_STORE_FLAGS, launch, type Launched, launchNode } from './launched.js';
-import { listenOnce } from './listen-once.js';
-import { LogFile } from './log-file.js';
-import { writePrivateFile } from './private-file.js';
-import type { ProcessRecord } from './processes.js';
-import { Supervisor, type SupervisorEvents } from './supervisor.js';
+import { type DataFolder, writePrivateFile } from './data-folder.js';
+import {
+  type Announcement,
+  EVENT_STORE_FLAGS,
+  launch,
+  type Launched,
+  launchNode,
+  LogFile,
+  type ProcessRecord,
+  Supervisor,
+  type SupervisorEvents,
+} from './processes.js';
 
-export interface EventStoreProcess {
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+/** A self-signed server certificate, in PEM, for clients that have this very one. It cannot sign others. */
+export const selfSignedCertificate = async (name: string, from: Date, until: Date) => {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    notBefore: from,
+    notAfter: until,
+    keys,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new SubjectAlternativeNameExtension([{ type: 'dns', value: name }]),
+    ],
+  });
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { cert: certificate.toString('pem'), key: String(key) };
+};
+
+/** Finds a free port (0), or whether this one is. @throws a system error such as EADDRINUSE */
+export const listenOnce = (port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+
+interface EventStoreProcess {
   readonly supervisor: Supervisor<Announcement>;
   readonly url: string;
 }
@@ -74,7 +123,7 @@ const newAccess = async (folder: string) => {
   };
   // The clock of a machine that sleeps may be set back.
   const [from, until] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + VALID_MS)];
-  const { cert, key } = await selfSignedCertificate({ name: HOST, from, until });
+  const { cert, key } = await selfSignedCertificate(HOST, from, until);
   const password = randomBytes(24).toString('base64url');
   writePrivateFile(files.certificate, cert);
   writePrivateFile(files.key, key);

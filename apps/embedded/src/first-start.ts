@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { opsJson } from './ops.js';
-import { readJson, writePrivateJson } from './private-file.js';
+import { readJson, writePrivateJson } from './data-folder.js';
 import type { RunningStack } from './stack.js';
 
 export interface Workspace {

@@ -1,9 +1,8 @@
 import { ConfigError, configHelp } from '#platform/config/load-config.js';
 import { settings } from '../../service/src/settings.js';
-import { dataDirOf } from './data-folder.js';
+import { dataDirOf, StackError } from './data-folder.js';
 import { banner, demoPortalLink, firstSteps, openDemoWorkspace, portalStep } from './first-start.js';
 import { Stack } from './stack.js';
-import { StackError } from './stack-error.js';
 import { OWN_SETTINGS } from './secrets.js';
 
 const HELP = `Starts the whole service on this machine (Linux or macOS): PostgreSQL, event store, API and worker.

@@ -2,9 +2,7 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { DataFolder } from './data-folder.js';
-import { readJson, writePrivateFile, writePrivateJson } from './private-file.js';
-import { StackError } from './stack-error.js';
+import { type DataFolder, readJson, writePrivateFile, writePrivateJson, StackError } from './data-folder.js';
 import { publicKeyOf } from '#billing/offline.js';
 import { loadConfig, settingNames } from '#platform/config/load-config.js';
 import { type Config, settings } from '../../service/src/settings.js';

@@ -1,12 +1,23 @@
 import { rmSync } from 'node:fs';
 import { programPath } from '#platform/program-path.js';
-import { type DataFolder, openDataFolder, takeLock } from './data-folder.js';
+import {
+  type DataFolder,
+  openDataFolder,
+  takeLock,
+  writePrivateFile,
+  writePrivateJsonIfRoom,
+  StackError,
+} from './data-folder.js';
 import { DiskRoom, requireRoomToStart } from './disk-room.js';
-import { startEventStore } from './event-store-process.js';
-import { listenOnce } from './listen-once.js';
-import { LogFile } from './log-file.js';
-import { writePrivateFile, writePrivateJsonIfRoom } from './private-file.js';
-import { ProcessRecord } from './processes.js';
+import { startEventStore, listenOnce } from './event-store-process.js';
+import {
+  LogFile,
+  ProcessRecord,
+  Supervisor,
+  type SupervisorEvents,
+  type Announcement,
+  launchNode,
+} from './processes.js';
 import {
   checkSettings,
   childEnvironment,
@@ -17,10 +28,7 @@ import {
   withoutOperatorsSecrets,
   writeOperatorKeys,
 } from './secrets.js';
-import { StackError } from './stack-error.js';
-import { Supervisor, type SupervisorEvents } from './supervisor.js';
-import { type Announcement, launchNode } from './launched.js';
-import { startPostgres } from './postgres/server.js';
+import { startPostgres } from './postgres.js';
 
 /** Who stops together, and how long after the start of a stop a child that still runs is killed (ms). */
 const STOPS: readonly (readonly [readonly ChildName[], number])[] = [

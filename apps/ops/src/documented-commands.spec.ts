@@ -3,7 +3,7 @@ import { Command, type Option } from 'commander';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectPath } from '#platform/project-path.js';
-import { TOP_COMMANDS } from './commands.js';
+import { TOP_COMMANDS } from './run.js';
 
 interface Typed {
   readonly place: string;
@@ -38,12 +38,7 @@ const typedIn = (path: string): readonly Typed[] => {
 
 const tree = async (): Promise<Command> => {
   const ops = new Command('ops');
-  for (const { name, alias, argument, load } of TOP_COMMANDS) {
-    const top = ops.command(name);
-    if (alias !== undefined) top.alias(alias);
-    if (argument) top.argument(...argument);
-    (await load())(top);
-  }
+  for (const { name, load } of TOP_COMMANDS) (await load())(ops.command(name));
   return ops;
 };
 

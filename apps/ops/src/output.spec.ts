@@ -30,7 +30,7 @@ describe('the output of the operator’s commands', () => {
     const folder = projectPath('apps/ops/src');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const past = files
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+      .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.spec.ts'))
       .filter((name) =>
         /std(out|err)\.write|\bconsole\.(?!js)\w|, process\.std/.test(
           readFileSync(join(folder, name), 'utf8'),
@@ -40,7 +40,7 @@ describe('the output of the operator’s commands', () => {
     // full disk is told in one sentence of our own.
     expect(past.toSorted()).toEqual([
       'backup/list-erased.ts',
-      'commands/ledger/reports.ts',
+      'commands/ledger.ts',
       'main.ts',
       'output.ts',
       'run.ts',

@@ -1,20 +1,11 @@
-import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { requestedBy, type RequestContext } from '#event-sourcing/core/request-context.js';
-import { ClockUntrusted } from '#event-sourcing/core/clock.js';
-import { isDependencyAway, StoreDamaged, StoreUnavailable } from '#event-sourcing/store/errors.js';
-import type { EventStore } from '#event-sourcing/store/event-store.js';
+import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { within } from '#platform/async/within.js';
 import { ConfigError, loadConfig } from '#platform/config/load-config.js';
-import type { EpochKeys } from '#platform/crypto/epochs/epoch-keys.js';
-import type { KeyRing } from '#platform/crypto/key-ring.js';
-import { KeysUnavailable } from '#platform/crypto/wrapping-keys.js';
-import { faultOf } from '#platform/fault/fault.js';
-import type { TrustedTime } from '#platform/time/trusted-time.js';
 import { dataDirOf } from '../../embedded/src/data-folder.js';
 import { settings, type Config } from '../../service/src/settings.js';
 import { OpsError } from './output.js';
@@ -59,16 +50,11 @@ const loginName = (): string => {
   }
 };
 
+type Application = Awaited<ReturnType<typeof import('./application.js').openApplication>>;
+
 /** What a running command works with. */
-export interface Session {
-  readonly commands: Pick<CommandBus, 'execute'>;
-  readonly queries: Pick<QueryBus, 'execute'>;
-  readonly store: EventStore;
-  readonly pool: Pool;
+export interface Session extends Omit<Application, 'stop' | 'workspaceExists'> {
   readonly config: Config;
-  readonly ring: KeyRing;
-  readonly keys: EpochKeys;
-  readonly time: TrustedTime;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** A request of billing or webhooks, whose ids begin with `ops_`. Other modules take `ownRequest(actor)`. */
@@ -84,7 +70,6 @@ const CLOSE_WITHIN_MS = 5_000;
 
 /**
  * @param whenUnknown what to do when it is unknown whether the event was recorded
- * @throws OpsError in one clear line when the stores cannot be reached
  */
 export const withSession = async <T>(
   work: (session: Session) => Promise<T>,
@@ -110,23 +95,6 @@ export const withSession = async <T>(
   } catch (error) {
     if (error instanceof StoreUnavailable && error.outcomeUnknown) {
       throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
-    }
-    if (error instanceof StoreDamaged) {
-      throw new OpsError(`${error.message} Restore a backup: docs/runbook.md, "A damaged event store".`);
-    }
-    if (error instanceof ClockUntrusted) {
-      throw new OpsError(
-        `Nothing was done: ${error.message}. Correct it (NTP); ops doctor compares the clocks.`,
-      );
-    }
-    if (error instanceof KeysUnavailable) {
-      throw new OpsError(`A key cannot be used now: ${error.message}. ops keys status says more.`);
-    }
-    // Its message and advice say more than that the stack is away.
-    const fault = faultOf(error);
-    if (fault && fault.kind !== 'absent') throw error;
-    if (isDependencyAway(error)) {
-      throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);
     }
     throw error;
   } finally {

@@ -83,25 +83,16 @@ describe('the settings of the service', () => {
 
   it.each([
     ['TOKEN_JWKS_URL', 'http://canary/jwks.json'],
-    ['TOKEN_JWKS_URL', 'https://user:canary@portal.example/jwks.json'],
-    ['TOKEN_JWKS_URL', 'https://portal.example/jwks.json#canary'],
     ['TOKEN_JWKS', '{"keys":[{"kty":"OKP","d":"canary"}]}'],
     ['READINGS_IN_FLIGHT', 'canary'],
     ['RESERVATION_FENCE_MS', '-1'],
     ['WEBHOOK_ALLOW_HTTP', 'canary'],
     ['WEBHOOK_ALLOW_CIDRS', '10.0.0.0/8,10.0.0.0/99'],
     ['WEBHOOK_PROXY_URL', 'canary:3128'],
-    ['WEBHOOK_PROXY_URL', 'https://canary:3128'],
     ['WEBHOOK_PROXY_URL', 'https://worker:canary@proxy:3128'],
-    ['WEBHOOK_PROXY_URL', 'http://proxy:3128/canary'],
-    ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
-    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
-    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,,5'],
-    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,0x10'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,3153600000001'],
     ['ENQUEUE_TIMEOUT_MS', '3000000000'],
-    ['WEBHOOK_EVENTS_KEPT_DAYS', '1000000'],
   ])('name %s when it is %p, without printing the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));

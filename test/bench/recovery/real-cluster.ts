@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { listenOnce } from '../../../apps/embedded/src/listen-once.js';
+import { listenOnce } from '../../../apps/embedded/src/event-store-process.js';
 import { after, type FaultKind, secondsUntil, startInstallation } from './installation.js';
 
 const NODES = [0, 1, 2] as const;

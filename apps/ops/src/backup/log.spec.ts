@@ -1,25 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SetAside, StoredEvent } from '#event-sourcing/core/event.js';
+import { recorded } from '#event-sourcing/testing/recorded.js';
 import type { EventStore } from '#event-sourcing/store/event-store.js';
 import { readLog } from './log.js';
 
-const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEvent => ({
-  id: `event of ${readingId}`,
-  stream: `reading-${readingId}`,
-  revision: 3n,
-  position: 64n,
-  type: 'ReadingErased',
-  data: { workspaceId: 'ws_1' },
-  metadata: {
-    correlationId: 'req_1',
-    causationId: 'req_1',
-    workspaceId: 'ws_1',
-    actor: 'bearer',
-    occurredAt: '2026-04-04T09:30:00.000Z',
-    schemaVersion: 1,
-  },
-  ...more,
-});
+const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEvent => {
+  const place = { id: `event of ${readingId}`, revision: 3n, position: 64n };
+  return {
+    ...recorded(`reading-${readingId}`, { type: 'ReadingErased', data: { workspaceId: 'ws_1' } }, place),
+    ...more,
+  };
+};
 
 const setAside: SetAside = { consumers: null, by: 'operator:ada', reason: 'bad', at: '2026-04-04' };
 

@@ -160,14 +160,6 @@ export const requireEmpty = (...folders: readonly string[]): void => {
   }
 };
 
-export interface LogContents {
-  readonly log: LogFingerprint;
-  /** Readings that the log says are erased. */
-  readonly erased: readonly ErasedReading[];
-  /** Ids of readings that only a bad event calls erased: it cannot be read, or is set aside. */
-  readonly notErased: readonly string[];
-}
-
 const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
 /** The erased readings of a log, by id; `null`: only an event that cannot be read, or is set aside, says so. */
@@ -194,12 +186,16 @@ export class Erasures extends Map<string, ErasedReading | null> {
 /** Events between two progress reports. */
 const STEP = 1_000;
 
-/** @param end position of the last event to read; `null` reads nothing */
+/**
+ * @param end position of the last event to read; `null` reads nothing
+ * @returns its fingerprint, the readings that it says are erased, and the ids of those that only a bad event calls so: it
+ * cannot be read, or is set aside
+ */
 export const readLog = async (
   store: EventStore,
   end: bigint | null,
   onProgress: (done: number, total: number) => void = () => undefined,
-): Promise<LogContents> => {
+) => {
   const hash = createHash('sha256');
   const erasures = new Erasures();
   let events = 0;
@@ -215,8 +211,13 @@ export const readLog = async (
     if (events % STEP === 0) onProgress(Number(position), Number(end));
   }
   return {
-    log: { events, lastPosition: last === null ? null : String(last), sha256: hash.digest('hex') },
+    log: {
+      events,
+      lastPosition: last === null ? null : String(last),
+      sha256: hash.digest('hex'),
+    } satisfies LogFingerprint,
     erased: erasures.erased,
     notErased: erasures.notErased,
   };
 };
+export type LogContents = Awaited<ReturnType<typeof readLog>>;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writePrivateJson } from '../../../embedded/src/private-file.js';
+import { readJson, writePrivateJson } from '../../../embedded/src/data-folder.js';
 import { OpsError } from '../output.js';
 
 /** Whether the file system, or PostgreSQL on it, has no room left. */

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writePrivateFile, writePrivateJson } from '../../../embedded/src/private-file.js';
+import { readJson, writePrivateFile, writePrivateJson } from '../../../embedded/src/data-folder.js';
 import { OpsError } from '../output.js';
 import { syncPath, type ErasedReading } from './manifest.js';
 

@@ -6,7 +6,7 @@ import { AuditRecords, type AuditFilter } from '#platform/audit/audit-records.js
 import { isUuid } from '#platform/text/uuid.js';
 import { type Columns, OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
-import { parseInstant, parseUuid, wholeNumber } from './options.js';
+import { example, parseInstant, parseUuid, wholeNumber } from './options.js';
 
 interface Options {
   readonly reading?: string;
@@ -35,7 +35,7 @@ const addAuditCommand = (audit: Command): void => {
     .option('--refused', 'only refused requests')
     .option('--limit <n>', 'at most this many', wholeNumber, 100)
     .option('--before <cursor>', 'the value of `next` in the previous page', parseCursor)
-    .addHelpText('after', '\nExample:\n  ops audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal')
+    .addHelpText('after', example('audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal'))
     .action(async ({ reading, key, subject, workspace, ...options }: Options, command: Command) => {
       if (key !== undefined && subject !== undefined)
         throw new OpsError('Choose --key or --subject, not both.');

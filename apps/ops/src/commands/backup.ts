@@ -60,13 +60,7 @@ export const addBackupCommands = (backup: Command): void => {
     .action(async (options: BackupOptions, command: Command) => {
       const plan = planOf(options);
       const { takeBackup } = await import('../backup/take.js');
-      const { postgres, eventStore } = await withSession((session) => {
-        const { to, from } = plan.mirror;
-        return takeBackup(session, {
-          ...plan,
-          mirror: { to, from: from && keySources(session.config.KEY_DIRECTORY) },
-        });
-      });
+      const { postgres, eventStore } = await withSession((session) => takeBackup(session, plan));
       const { to, mirror } = plan;
       const { events, lastPosition } = eventStore.log;
       const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0);
@@ -79,7 +73,27 @@ export const addBackupCommands = (backup: Command): void => {
         `Backed up ${rows} rows and ${events} events to ${to} (${byteSize(bytes)}). ${mirrored} Next: ops backup verify ${to}`,
       );
     });
-  addVerify(backup);
+  backup
+    .command('verify')
+    .argument('<folder>', '', someText)
+    .description('restore a backup to a scratch folder and compare; exit code 1 on a difference')
+    .option('--scratch-event-store <url>', 'servers: an EventStoreDB that serves the restored files')
+    .addHelpText('after', '\nNeeds neither keys nor a running service. TMPDIR needs room for the backup.')
+    .action(async (folder: string, options: { scratchEventStore?: string }, command: Command) => {
+      const { readManifest } = await import('../backup/manifest.js');
+      const { verifyBackup } = await import('../backup/restore.js');
+      const path = resolve(folder);
+      const report = await verifyBackup(path, readManifest(path), options.scratchEventStore ?? null);
+      const { findings, notCompared, tables, rows, events, projections } = report;
+      const sound = findings.length === 0;
+      const compared = `${tables} tables with ${rows} rows, ${events} events, ${projections} read models`;
+      const text = [
+        sound ? `The backup is sound: ${compared}.` : `The backup is damaged: ${findings.length} findings.`,
+        ...findings,
+        ...notCompared.map((what) => `Not compared: ${what}`),
+      ];
+      print(command, { sound, ...report }, text, !sound);
+    });
 };
 
 const STEP = 1024;
@@ -102,9 +116,7 @@ const planOf = (options: BackupOptions): BackupPlan => {
     to: resolve(to),
     log: logSource(options),
     mirror:
-      keysTo === undefined
-        ? { to: listBeside(to), from: null }
-        : { to: resolve(keysTo), from: keySources(undefined) },
+      keysTo === undefined ? { to: listBeside(to), from: null } : { to: resolve(keysTo), from: keySources() },
   };
 };
 
@@ -121,33 +133,12 @@ const logSource = (options: LogOptions): LogSource => {
   return node ? { kind: 'files', node } : { kind: 'command', command: command! };
 };
 
-const keySources = (keyDirectory: string | undefined) => ({
-  keyDirectory: keyDirectory === undefined ? null : resolve(keyDirectory),
-  secretsFile: isEmbedded() ? join(dataDirOf(process.env), 'secrets.json') : null,
-});
-
-const addVerify = (backup: Command): void => {
-  backup
-    .command('verify')
-    .argument('<folder>', '', someText)
-    .description('restore a backup to a scratch folder and compare; exit code 1 on a difference')
-    .option('--scratch-event-store <url>', 'servers: an EventStoreDB that serves the restored files')
-    .addHelpText('after', '\nNeeds neither keys nor a running service. TMPDIR needs room for the backup.')
-    .action(async (folder: string, options: { scratchEventStore?: string }, command: Command) => {
-      const { readManifest } = await import('../backup/manifest.js');
-      const { verifyBackup } = await import('../backup/verify.js');
-      const path = resolve(folder);
-      const report = await verifyBackup(path, readManifest(path), options.scratchEventStore ?? null);
-      const { findings, notCompared, tables, rows, events, projections } = report;
-      const sound = findings.length === 0;
-      const compared = `${tables} tables with ${rows} rows, ${events} events, ${projections} read models`;
-      const text = [
-        sound ? `The backup is sound: ${compared}.` : `The backup is damaged: ${findings.length} findings.`,
-        ...findings,
-        ...notCompared.map((what) => `Not compared: ${what}`),
-      ];
-      print(command, { sound, ...report }, text, !sound);
-    });
+const keySources = () => {
+  const { KEY_DIRECTORY } = readConnection(process.env);
+  return {
+    keyDirectory: KEY_DIRECTORY === undefined ? null : resolve(KEY_DIRECTORY),
+    secretsFile: isEmbedded() ? join(dataDirOf(process.env), 'secrets.json') : null,
+  };
 };
 
 interface RestoreOptions extends LogOptions {

@@ -19,7 +19,7 @@ import { instant } from '#event-sourcing/core/clock.js';
 import { OpsError, print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withWorkspace, type Session } from '../session.js';
 import { entryOf, KEY_OPTION, printProposal, propose } from './corrections.js';
-import { parseInstant, someText } from './options.js';
+import { example, parseInstant, someText } from './options.js';
 
 const noBook = (workspaceId: string): OpsError =>
   new OpsError(`Workspace ${workspaceId} has no credit book: nothing was changed.`);
@@ -57,14 +57,46 @@ const addPlanCommands = (plan: Command): void => {
     'subscribe',
     'start a subscription and grant its first month, or change the plan from next month',
   )
-    .addHelpText('after', '\nExample:\n  ops plan subscribe --workspace ws_… --plan studio')
+    .addHelpText('after', example('plan subscribe --workspace ws_… --plan studio'))
     .action((options: PlanOptions, command: Command) => subscribe(command, options, false));
   addPlan(plan, 'change', 'change the plan, or continue a subscription that was cancelled and has not ended')
     .addOption(whenOption())
-    .addHelpText('after', '\nExample:\n  ops plan change --workspace ws_… --plan pro --when now')
+    .addHelpText('after', example('plan change --workspace ws_… --plan pro --when now'))
     .action((options: PlanOptions, command: Command) => subscribe(command, options, true));
-  addCancel(plan);
-  addShow(plan);
+  plan
+    .command('cancel')
+    .description('end a subscription; credits that it granted stay until they expire')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(whenOption())
+    .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', someText)
+    .addHelpText('after', example('plan cancel --workspace ws_… --reference TICKET-9'))
+    .action(async (options: { workspace: string; when: string; reference?: string }, command: Command) => {
+      const { workspace, when, reference = null } = options;
+      const answer = await withWorkspace(
+        workspace,
+        ({ commands, by }) =>
+          commands.execute(new CancelSubscription(workspace, by(), effective(when), reference)),
+        HARMLESS_TO_REPEAT,
+      );
+      if (answer.outcome === 'book_not_open') throw noBook(workspace);
+      if (answer.outcome === 'not_subscribed')
+        throw new OpsError(`Workspace ${workspace} has no subscription. Nothing changed.`);
+      const { outcome, effectiveAt } = answer as { outcome: string; effectiveAt: string };
+      const said = outcome === 'cancelled' ? 'Cancelled' : 'Already cancelled';
+      print(command, answer, `${said}, effective ${effectiveAt}`);
+    });
+
+  plan
+    .command('show')
+    .description('the subscription of a workspace: its plan, the next grant, a change or end that is due')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addHelpText('after', example('plan show --workspace ws_…'))
+    .action(async ({ workspace }: { workspace: string }, command: Command) => {
+      const subscription = await withWorkspace(workspace, ({ queries }) =>
+        queries.execute(new GetSubscription(workspace)),
+      );
+      print(command, { subscription }, subscription ? describe(subscription) : 'There is no subscription.');
+    });
 };
 
 const subscribe = async (
@@ -104,45 +136,6 @@ const describe = ({ plan, nextGrantAt, nextPlan, endsAt }: SubscriptionSummary):
     : `The plan ${plan} runs until ${nextGrantAt}, then ${nextPlan}.`;
 };
 
-const addCancel = (plan: Command): void => {
-  plan
-    .command('cancel')
-    .description('end a subscription; credits that it granted stay until they expire')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(whenOption())
-    .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', someText)
-    .addHelpText('after', '\nExample:\n  ops plan cancel --workspace ws_… --reference TICKET-9')
-    .action(async (options: { workspace: string; when: string; reference?: string }, command: Command) => {
-      const { workspace, when, reference = null } = options;
-      const answer = await withWorkspace(
-        workspace,
-        ({ commands, by }) =>
-          commands.execute(new CancelSubscription(workspace, by(), effective(when), reference)),
-        HARMLESS_TO_REPEAT,
-      );
-      if (answer.outcome === 'book_not_open') throw noBook(workspace);
-      if (answer.outcome === 'not_subscribed')
-        throw new OpsError(`Workspace ${workspace} has no subscription. Nothing changed.`);
-      const { outcome, effectiveAt } = answer as { outcome: string; effectiveAt: string };
-      const said = outcome === 'cancelled' ? 'Cancelled' : 'Already cancelled';
-      print(command, answer, `${said}, effective ${effectiveAt}`);
-    });
-};
-
-const addShow = (plan: Command): void => {
-  plan
-    .command('show')
-    .description('the subscription of a workspace: its plan, the next grant, a change or end that is due')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .addHelpText('after', '\nExample:\n  ops plan show --workspace ws_…')
-    .action(async ({ workspace }: { workspace: string }, command: Command) => {
-      const subscription = await withWorkspace(workspace, ({ queries }) =>
-        queries.execute(new GetSubscription(workspace)),
-      );
-      print(command, { subscription }, subscription ? describe(subscription) : 'There is no subscription.');
-    });
-};
-
 interface OrderLine {
   readonly workspace: string;
   readonly pack: PackId;
@@ -160,7 +153,7 @@ const addOrderLine = (group: Command, name: string, description: string): Comman
 
 const addPackCommands = (pack: Command): void => {
   addOrderLine(pack, 'add', 'add a pack, once per order and pack in the whole installation')
-    .addHelpText('after', '\nExample:\n  ops pack add --workspace ws_… --pack sprint --order INV-2026-42/1')
+    .addHelpText('after', example('pack add --workspace ws_… --pack sprint --order INV-2026-42/1'))
     .action(async (options: OrderLine, command: Command) => {
       const { workspace, pack: packId, order } = options;
       const answer = await withWorkspace(
@@ -176,10 +169,6 @@ const addPackCommands = (pack: Command): void => {
       const said = answer.outcome === 'purchased' ? 'Added' : 'Already added';
       print(command, answer, `${said}; ${answer.available} credits available`);
     });
-  addRefund(pack);
-};
-
-const addRefund = (pack: Command): void => {
   addOrderLine(
     pack,
     'refund',
@@ -187,10 +176,7 @@ const addRefund = (pack: Command): void => {
   )
     .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
     .option(...KEY_OPTION)
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops pack refund --workspace ws_… --pack flex --order INV-7 --reason INC-4',
-    )
+    .addHelpText('after', example('pack refund --workspace ws_… --pack flex --order INV-7 --reason INC-4'))
     .action(async (options: OrderLine & { key?: string; reason: string }, command: Command) => {
       const { workspace, pack: packId, order, reason } = options;
       const refund = async (session: Session) => {
@@ -219,25 +205,6 @@ const addRefund = (pack: Command): void => {
 
 /** Corrections of a balance. Nobody books one alone: these commands propose, and another operator approves. */
 const addCreditsCommands = (credits: Command): void => {
-  addAdjust(credits);
-  addReverse(credits);
-};
-
-interface Options {
-  readonly key?: string;
-  readonly workspace: string;
-  readonly amount?: number;
-  readonly reason: string;
-  readonly reference?: string;
-}
-
-const REFERENCE = [
-  '--reference <text>',
-  'such as INC-42: identifies the correction in its workspace; default: a new one, printed before it is recorded',
-  someText,
-] as const;
-
-const addAdjust = (credits: Command): void => {
   credits
     .command('adjust')
     .description('propose to change a balance by a signed number of credits; another operator approves it')
@@ -247,7 +214,7 @@ const addAdjust = (credits: Command): void => {
     .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
     .option(...REFERENCE)
     .option(...KEY_OPTION)
-    .addHelpText('after', '\nExample:\n  ops credits adjust --workspace ws_… --amount 20 --reason INC-42')
+    .addHelpText('after', example('credits adjust --workspace ws_… --amount 20 --reason INC-42'))
     .action((options: Options & { reverses?: string }, command: Command) =>
       proposeEntry(command, options, async () => ({
         kind: 'adjustment',
@@ -255,9 +222,7 @@ const addAdjust = (credits: Command): void => {
         reversesEventId: options.reverses ?? null,
       })),
     );
-};
 
-const addReverse = (credits: Command): void => {
   credits
     .command('reverse')
     .description('propose to reverse an entry, all of it or a part; another operator approves it')
@@ -268,10 +233,7 @@ const addReverse = (credits: Command): void => {
     .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
     .option(...REFERENCE)
     .option(...KEY_OPTION)
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops credits reverse --workspace ws_… --event bb8bebe9-… --reason INC-42',
-    )
+    .addHelpText('after', example('credits reverse --workspace ws_… --event bb8bebe9-… --reason INC-42'))
     .action((options: Options & { event: string; expires?: number }, command: Command) =>
       proposeEntry(command, options, async ({ queries }) => {
         const { workspace, event: eventId } = options;
@@ -288,6 +250,20 @@ const addReverse = (credits: Command): void => {
       }),
     );
 };
+
+interface Options {
+  readonly key?: string;
+  readonly workspace: string;
+  readonly amount?: number;
+  readonly reason: string;
+  readonly reference?: string;
+}
+
+const REFERENCE = [
+  '--reference <text>',
+  'such as INC-42: identifies the correction in its workspace; default: a new one, printed before it is recorded',
+  someText,
+] as const;
 
 type Entry = Pick<CorrectionEntry, 'amount'> &
   Partial<CorrectionEntry> & { readonly kind: 'adjustment' | 'reversal' };

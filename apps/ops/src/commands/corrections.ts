@@ -17,7 +17,7 @@ import { parseOperators, publicKeyOf, readSealKey, signText, textsToSign } from 
 import { writeNewFiles } from '../new-file.js';
 import { OpsError, print, tableOf } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import { someText } from './options.js';
+import { example, someText } from './options.js';
 
 /** A proposal that nobody approved by then has expired (milliseconds). */
 const OPEN_FOR_MS = 7 * 86_400_000;
@@ -32,7 +32,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
   corrections
     .command('list')
     .description('all corrections, newest first')
-    .addHelpText('after', '\nExample:\n  ops corrections list')
+    .addHelpText('after', example('corrections list'))
     .action(async (_: object, command: Command) => {
       const found = await withSession(({ queries }) => queries.execute(new FindCorrections()));
       const text = tableOf(found, {
@@ -52,10 +52,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
     .description('show a correction; with --yes, sign the proposal as the second operator, and book it')
     .option(...KEY_OPTION)
     .option('--yes', 'approve; without this, only show the correction')
-    .addHelpText(
-      'after',
-      '\nExample:\n  ops corrections approve 4f1c2e9d-… --key ~/.keys/grace-private.pem --yes',
-    )
+    .addHelpText('after', example('corrections approve 4f1c2e9d-… --key ~/.keys/grace-private.pem --yes'))
     .action(async (id: string, { key, yes }: { key?: string; yes?: true }, command: Command) => {
       const answer = await withSession(async (session) => {
         const [correction] = await session.queries.execute(new FindCorrections(id));
@@ -78,7 +75,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
       'end a proposal, or an approved correction that its books refused; needs no key, and is recorded with your name',
     )
     .requiredOption('--reason <text>', 'why', someText)
-    .addHelpText('after', '\nExample:\n  ops corrections reject 4f1c2e9d-… --reason "wrong workspace"')
+    .addHelpText('after', example('corrections reject 4f1c2e9d-… --reason "wrong workspace"'))
     .action(async (correctionId: string, { reason }: { reason: string }, command: Command) => {
       const { correction } = await withSession(
         (session) => record(session, { type: 'CorrectionRejected', data: { correctionId, reason } }),
@@ -92,7 +89,7 @@ const addCorrectionsCommands = (corrections: Command): void => {
     .description('make the key of an operator: a private key for them only, and their part of OPERATORS')
     .requiredOption('--name <name>', 'the operator, such as ada', someText)
     .requiredOption('--out <dir>', 'a folder, made if it is missing')
-    .addHelpText('after', '\nExample:\n  ops corrections keygen --name ada --out ~/.keys')
+    .addHelpText('after', example('corrections keygen --name ada --out ~/.keys'))
     .action(async ({ name, out }: { name: string; out: string }, command: Command) => {
       const { privateKey } = generateKeyPairSync('ed25519');
       const operator = `${name}:${publicKeyOf(privateKey)}`;

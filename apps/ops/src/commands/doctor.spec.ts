@@ -6,8 +6,20 @@ import { LookAtTestReadings, type OpenBatches } from '#readings/contracts/index.
 import { ListWebhookEndpoints } from '#webhooks/contracts/index.js';
 import type { Config } from '../../../service/src/settings.js';
 import type { Session } from '../session.js';
-import { BOTH, check, checkEventStore, checkPostgres, ok, POSTGRES, type Check } from './doctor-stores.js';
-import { checkBatches, checkDeliveries, checkRetention, examineAll, wayOutOfHalt } from './doctor.js';
+import {
+  BOTH,
+  check,
+  checkEventStore,
+  checkPostgres,
+  ok,
+  POSTGRES,
+  type Check,
+  checkBatches,
+  checkDeliveries,
+  checkRetention,
+  examineAll,
+  wayOutOfHalt,
+} from './doctor.js';
 
 const fails = (name: string, error: Error, needs: Check['needs'] = []) =>
   check(name, needs, () => Promise.reject(error));

@@ -21,7 +21,7 @@ import {
 } from '#workspaces/contracts/index.js';
 import { type Columns, OpsError, print, tableOf } from '../output.js';
 import { HARMLESS_TO_REPEAT, readConnection, withSession, withWorkspace } from '../session.js';
-import { scopesAmong, someText, wholeFrom, wholeNumber } from './options.js';
+import { example, scopesAmong, someText, wholeFrom, wholeNumber } from './options.js';
 
 const LONGEST_OVERLAP_SECONDS = 604_800;
 const DAY_SECONDS = 86_400;
@@ -50,7 +50,7 @@ const addKeyCommands = (key: Command): void => {
     )
     .option('--network <cidr>', 'a network that it works from, repeatable; default: everywhere', addNetwork)
     .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseExpiry)
-    .addHelpText('after', '\nExample:\n  ops key issue --workspace ws_… --label production --mode test')
+    .addHelpText('after', example('key issue --workspace ws_… --label production --mode test'))
     .action(async (options: IssueOptions, command: Command) => {
       const { workspace, label = null, mode, scopes = null, network = null, expires = null } = options;
       const issued = await withSession(async ({ commands, actor }) => {
@@ -66,7 +66,7 @@ const addKeyCommands = (key: Command): void => {
     .description('the keys of a workspace, newest first, without secrets')
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--limit <n>', 'at most this many', wholeNumber, 100)
-    .addHelpText('after', '\nExample:\n  ops key list --workspace ws_… --limit 20')
+    .addHelpText('after', example('key list --workspace ws_… --limit 20'))
     .action(async ({ workspace, limit }: { workspace: string; limit: number }, command: Command) => {
       const keys = await withWorkspace(workspace, ({ queries }) =>
         queries.execute(new ListApiKeys(workspace, limit)),
@@ -83,7 +83,7 @@ const addKeyCommands = (key: Command): void => {
       wholeFrom(0, LONGEST_OVERLAP_SECONDS),
       DAY_SECONDS,
     )
-    .addHelpText('after', '\nExample:\n  ops key rotate --key Ab3dE6gH --overlap 3600')
+    .addHelpText('after', example('key rotate --key Ab3dE6gH --overlap 3600'))
     .action(async (options: { key: string; overlap: number }, command: Command) => {
       const rotated = await withSession(async ({ commands, actor }) => {
         const answer = await commands.execute(
@@ -105,7 +105,7 @@ const addKeyCommands = (key: Command): void => {
     .requiredOption('--key <id>', 'the 8-character id of the key')
     .option('--reason <text>', 'why')
     .option('--and-issued', 'also revoke every key issued with it, and end the links that they made')
-    .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked --and-issued')
+    .addHelpText('after', example('key revoke --key Ab3dE6gH --reason leaked --and-issued'))
     .action(async (options: { key: string; reason?: string; andIssued?: true }, command: Command) => {
       const { key: keyId, andIssued, reason = null } = options;
       const answer = await withSession(async ({ commands, actor }) => {
@@ -189,7 +189,7 @@ const addTokenCommands = (token: Command): void => {
     )
     .option('--subject <name>', 'the user who holds it; recorded with their actions', 'operator')
     .option('--minutes <n>', 'minutes it is valid', wholeFrom(1, LONGEST_MINUTES), LONGEST_MINUTES)
-    .addHelpText('after', '\nExample:\n  ops token mint --workspace ws_… --scope "keys:read keys:write"')
+    .addHelpText('after', example('token mint --workspace ws_… --scope "keys:read keys:write"'))
     .action(async ({ workspace, scope, subject, minutes }: MintOptions, command: Command) => {
       const { TOKEN_SIGNING_KEY, TOKEN_ISSUER, TOKEN_AUDIENCE } = readConnection(process.env);
       if (!TOKEN_SIGNING_KEY || !TOKEN_ISSUER)

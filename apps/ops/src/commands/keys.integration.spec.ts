@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { epochsUnderTest, never, SECRET } from '#platform/crypto/epochs/testing/epochs-under-test.js';
+import { epochsUnderTest, SECRET } from '#platform/crypto/epochs/testing/epochs-under-test.js';
 import { SubjectKeys } from '#platform/crypto/subject-keys.js';
-import { checkDestroyedKeys } from './doctor-stores.js';
+import { checkDestroyedKeys } from './doctor.js';
 import { forgetEpoch, rememberEpoch } from './keys.js';
 
 const epochs = epochsUnderTest();
-const { keysOf, upkeepOf, age, seal } = epochs;
+const { keysOf, upkeepOf, seal } = epochs;
 
 let ended: string;
 let sealedInIt: Awaited<ReturnType<typeof seal>>;
@@ -89,16 +89,6 @@ describe('A key that was forgotten and found', () => {
     expect(await rememberEpoch(partsOf(), ended, { yes: true })).toBe(2);
     expect(await opened()).toEqual(SECRET);
     expect(await doctor()).toMatchObject({ level: 'ok' });
-  });
-
-  it('is destroyed by upkeep when it is due, and its readings stay', async () => {
-    putBack();
-    await rememberEpoch(partsOf(), ended, { yes: true });
-    await age(1_000);
-    await upkeepOf(keysOf()).round(never);
-    expect(readdirSync(epochs.folder)).toContain(`${ended}.destroyed`);
-    expect(await opened()).toEqual(SECRET);
-    await expect(rememberEpoch(partsOf(), ended, { yes: true })).rejects.toThrow('That cannot be undone');
   });
 
   it('is not remembered before it is there, nor in place of another one', async () => {

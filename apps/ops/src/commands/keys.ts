@@ -14,6 +14,7 @@ import { createLogger } from '#platform/telemetry/logger.js';
 import { CountSecretsByKey, RewrapSecrets } from '#webhooks/contracts/index.js';
 import { OpsError, print, tableOf, withProgress } from '../output.js';
 import { withSession, type Session } from '../session.js';
+import { example } from './options.js';
 
 interface Confirmed {
   readonly yes?: true;
@@ -34,55 +35,12 @@ To rotate ENCRYPTION_KEYS without downtime:
   4. When ops keys status shows nothing sealed with the old key, remove it from ENCRYPTION_KEYS.
 Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are derived from it.`,
   );
-  for (const add of [addStatus, addRewrap, addAdvance, addRetire, addForget, addRemember]) add(keys);
-};
-
-type Counts = ReadonlyMap<string, number>;
-
-interface Holding {
-  readonly what: string;
-  /** The id of the key that seals this now; `null` when the next seal creates it. */
-  readonly current: string | null;
-  readonly count: () => Promise<Counts>;
-  readonly rewrap: (
-    onProgress: (seen: number) => void,
-  ) => Promise<{ readonly rewrapped: number; readonly unopened: readonly string[] }>;
-}
-
-const upkeepOf = ({ pool, ring, keys, time, config }: Session): KeyUpkeep =>
-  new KeyUpkeep({ pool, ring, keys, time, log: createLogger('ops', 'silent') }, upkeepSettings(config));
-
-const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
-  const { pool, ring, keys, commands, queries } = session;
-  return [
-    {
-      what: 'keys of readings',
-      current: await keys.wrapsNow(),
-      count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
-      rewrap: (onProgress) => upkeepOf(session).rewrapAll(onProgress),
-    },
-    {
-      what: 'webhook secrets',
-      current: ring.currentKeyId,
-      count: () => queries.execute(new CountSecretsByKey()),
-      rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
-    },
-    ...(keys.store ? [keys.store] : []).map((store) => ({
-      what: 'keys of epochs',
-      current: ring.currentKeyId,
-      count: () => store.sealedBy(),
-      rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
-    })),
-  ];
-};
-
-const addStatus = (keys: Command): void => {
   keys
     .command('status')
     .description(
       'what each key has sealed, and when each is destroyed; exit 1 when one is overdue or missing',
     )
-    .addHelpText('after', '\nExample:\n  ops keys status --json')
+    .addHelpText('after', example('keys status --json'))
     .action(async (_: object, command: Command) => {
       const { provider, current, sealed, epochs } = await withSession(async (session) => {
         const found = await holdingsOf(session);
@@ -132,32 +90,7 @@ const addStatus = (keys: Command): void => {
       const value = { provider, current, sealed, epochs, nextDestruction, overdue, gone };
       print(command, value, text, overdue + gone > 0);
     });
-};
 
-const shownEpochs = async ({ pool, config, keys, ring }: Session) => {
-  const epochs = await epochStatus(pool, boundsOf(config));
-  const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>
-    provider === 'environment'
-      ? ring.has(epoch)
-      : keys.named(epoch).then(
-          () => true,
-          () => false,
-        );
-  return Promise.all(epochs.map(async (one) => ({ ...one, opens: await opens(one) })));
-};
-
-/** With ENCRYPTION_KEYS alone, the operator ends an epoch. */
-const adviceOf = ({ epoch, state, startedAt }: EpochStatus): readonly string[] => {
-  if (state === 'current')
-    return [
-      `${epoch} has sealed since ${startedAt.slice(0, 10)}: until you rotate it out, anyone with this key and an old backup can read erased data.`,
-    ];
-  return state === 'due' || state === 'overdue'
-    ? [`${epoch} is due: remove it from ENCRYPTION_KEYS and destroy every copy.`]
-    : [];
-};
-
-const addRewrap = (keys: Command): void => {
   keys
     .command('rewrap')
     .description('seal with the current keys what older ones sealed; exit 1 when something cannot be opened')
@@ -190,9 +123,7 @@ const addRewrap = (keys: Command): void => {
       const isShut = sealed.some(({ unopened }) => unopened.length > 0);
       print(command, { current, done: yes, sealed }, text, isShut);
     });
-};
 
-const addAdvance = (keys: Command): void => {
   keys
     .command('advance')
     .description('end the current epoch early and start the next one')
@@ -215,9 +146,7 @@ week longer. The worker rewraps surviving keys within a minute; "ops keys rewrap
         : `Would end ${answer.former ?? 'no epoch'}. Add --yes to do it.`;
       print(command, answer, text);
     });
-};
 
-const addRetire = (keys: Command): void => {
   keys
     .command('retire')
     .description(
@@ -235,11 +164,7 @@ const addRetire = (keys: Command): void => {
       const text = lines.length > 0 ? lines : 'No key is due.';
       print(command, { done: true, destroyed, waiting }, text, waiting.length > 0);
     });
-};
 
-const EPOCH = ['<epoch>', 'the epoch, as shown by ops keys status'] as const;
-
-const addForget = (keys: Command): void => {
   keys
     .command('forget')
     .description('declare the lost key of an epoch destroyed: everything it wrapped then counts as erased')
@@ -260,15 +185,13 @@ file back: ops keys remember.`,
         : `Would declare ${epoch} destroyed: nobody could read the ${readings} readings that it wraps. Add --yes to do it.`;
       print(command, { epoch, done: options.yes ?? false, readings }, text);
     });
-};
 
-const addRemember = (keys: Command): void => {
   keys
     .command('remember')
     .description('take ops keys forget back, for an epoch whose key was found: its readings open again')
     .argument(...EPOCH)
     .option(...YES)
-    .addHelpText('after', '\nExample:\n  ops keys remember 20261116T000000Z --yes')
+    .addHelpText('after', example('keys remember 20261116T000000Z --yes'))
     .action(async (epoch: string, options: Confirmed, command: Command) => {
       const readings = await withSession((session) => rememberEpoch(session, epoch, options));
       const text = options.yes
@@ -277,6 +200,70 @@ const addRemember = (keys: Command): void => {
       print(command, { epoch, done: options.yes ?? false, readings }, text);
     });
 };
+
+type Counts = ReadonlyMap<string, number>;
+
+interface Holding {
+  readonly what: string;
+  /** The id of the key that seals this now; `null` when the next seal creates it. */
+  readonly current: string | null;
+  readonly count: () => Promise<Counts>;
+  readonly rewrap: (
+    onProgress: (seen: number) => void,
+  ) => Promise<{ readonly rewrapped: number; readonly unopened: readonly string[] }>;
+}
+
+const upkeepOf = ({ pool, ring, keys, time, config }: Session): KeyUpkeep =>
+  new KeyUpkeep({ pool, ring, keys, time, log: createLogger('ops', 'silent') }, upkeepSettings(config));
+
+const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
+  const { pool, ring, keys, commands, queries } = session;
+  return [
+    {
+      what: 'keys of readings',
+      current: await keys.wrapsNow(),
+      count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
+      rewrap: (onProgress) => upkeepOf(session).rewrapAll(onProgress),
+    },
+    {
+      what: 'webhook secrets',
+      current: ring.currentKeyId,
+      count: () => queries.execute(new CountSecretsByKey()),
+      rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
+    },
+    ...(keys.store ? [keys.store] : []).map((store) => ({
+      what: 'keys of epochs',
+      current: ring.currentKeyId,
+      count: () => store.sealedBy(),
+      rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
+    })),
+  ];
+};
+
+const shownEpochs = async ({ pool, config, keys, ring }: Session) => {
+  const epochs = await epochStatus(pool, boundsOf(config));
+  const opens = ({ epoch, provider }: EpochStatus): boolean | Promise<boolean> =>
+    provider === 'environment'
+      ? ring.has(epoch)
+      : keys.named(epoch).then(
+          () => true,
+          () => false,
+        );
+  return Promise.all(epochs.map(async (one) => ({ ...one, opens: await opens(one) })));
+};
+
+/** With ENCRYPTION_KEYS alone, the operator ends an epoch. */
+const adviceOf = ({ epoch, state, startedAt }: EpochStatus): readonly string[] => {
+  if (state === 'current')
+    return [
+      `${epoch} has sealed since ${startedAt.slice(0, 10)}: until you rotate it out, anyone with this key and an old backup can read erased data.`,
+    ];
+  return state === 'due' || state === 'overdue'
+    ? [`${epoch} is due: remove it from ENCRYPTION_KEYS and destroy every copy.`]
+    : [];
+};
+
+const EPOCH = ['<epoch>', 'the epoch, as shown by ops keys status'] as const;
 
 type Parts = Pick<Session, 'pool' | 'keys'>;
 type Keys = Pick<EpochKeys, 'store' | 'requireStore'>;
@@ -314,8 +301,7 @@ export const keyOpens = async (keys: Pick<EpochKeys, 'requireStore'>, row: Row):
  */
 export const requireEpochKeys = async (rows: readonly Row[], keys: Keys): Promise<void> => {
   for (const row of rows) {
-    if (row.provider !== 'file' || row.destroyedAt !== null) continue;
-    const obstacle = await obstacleOf(keys, row);
+    const obstacle = row.provider === 'file' && row.destroyedAt === null ? await obstacleOf(keys, row) : null;
     if (obstacle === null) continue;
     throw new OpsError(
       `${obstacle} The mirror is unchanged. Mount the right KEY_DIRECTORY, or copy the key back from the mirror. If it is lost permanently: ops keys forget ${row.epoch}. To back up everything but the keys: --without-keys.`,

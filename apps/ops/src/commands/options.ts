@@ -2,6 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import { parseInstant as canonicalInstant } from '#platform/http/instant.js';
 import { isUuid } from '#platform/text/uuid.js';
 
+/** The end of the help of a command. */
+export const example = (typed: string): string => `\nExample:\n  ops ${typed}`;
+
 /** A whole number within bounds. */
 export const wholeFrom =
   (least: number, most = 999_999_999) =>

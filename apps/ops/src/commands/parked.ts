@@ -20,8 +20,8 @@ import { MODULES } from '../../../service/src/modules.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
 import { OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
-import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from '../shown-event.js';
-import { someText, wholeNumber } from './options.js';
+import { mayBeNewerThanThis, ownerOf, parsePlace, problemOf, requireEvent } from './events.js';
+import { example, someText, wholeNumber } from './options.js';
 
 /** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
@@ -38,25 +38,11 @@ more than 25 events keep streams parked.
 An event that was set aside stays in the log. Consumers, rebuilds, replays, reports, exports and the history of a reading
 pass over it, and say so. The decision is an event of its own (ops streams show setAside-events), and final.`,
   );
-  for (const add of [addList, addRetry, addSetAside]) add(parked);
-};
-
-/** Consumers that do something which a person can do by hand. */
-const PROCESSES: readonly string[] = MODULES.flatMap(({ processes }) => Object.keys(processes));
-const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES];
-
-/** Takes the versions of a projection that are being built, too. @throws OpsError naming the known ones */
-const requireConsumer = (name: string): void => {
-  if (CONSUMERS.includes(name.replace(/__v\d+$/, ''))) return;
-  throw new OpsError(`There is no consumer ${name}. Known consumers: ${CONSUMERS.join(', ')}.`);
-};
-
-const addList = (parked: Command): void => {
   parked
     .command('list')
     .description('streams that consumers have parked or halted at, and events that are set aside')
     .argument('[consumer]', 'a process or projection; default: all')
-    .addHelpText('after', '\nExample:\n  ops parked list readings.reading.v1')
+    .addHelpText('after', example('parked list readings.reading.v1'))
     .action(async (consumer: string | undefined, _: object, command: Command) => {
       const { stopped, setAside, unreadable } = await withSession(async ({ pool, store }) => {
         const register = await readSetAside(store);
@@ -92,16 +78,14 @@ const addList = (parked: Command): void => {
       ];
       print(command, { stopped, setAside, unreadable }, text);
     });
-};
 
-const addRetry = (parked: Command): void => {
   parked
     .command('retry')
     .description('retry what is stopped now: a projection at once, a process by its worker')
     .argument('<consumer>', 'a process or projection')
     .option('--stream <stream>', 'only this stream')
     .option('--wait <seconds>', 'how long to wait for a worker', wholeNumber, WAIT_SECONDS)
-    .addHelpText('after', '\nExample:\n  ops parked retry readings.reading.v1 --stream reading-7f9c24e8-…')
+    .addHelpText('after', example('parked retry readings.reading.v1 --stream reading-7f9c24e8-…'))
     .action(async (consumer: string, options: { stream?: string; wait: number }, command: Command) => {
       const { stream, wait } = options;
       const wanted = { consumer, ...(stream !== undefined && { stream }) };
@@ -114,9 +98,7 @@ const addRetry = (parked: Command): void => {
       const retried = before.map((one) => one.stream);
       print(command, { consumer, retried }, `${consumer} has handled ${retried.join(', ')}`);
     });
-};
 
-const addSetAside = (parked: Command): void => {
   parked
     .command('set-aside')
     .description(
@@ -138,6 +120,16 @@ Example:
       const result = await withSession((session) => setEventAside(session, place, options));
       print(command, result, sentence(result), result.stillStopped.length > 0);
     });
+};
+
+/** Consumers that do something which a person can do by hand. */
+const PROCESSES: readonly string[] = MODULES.flatMap(({ processes }) => Object.keys(processes));
+const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES];
+
+/** Takes the versions of a projection that are being built, too. @throws OpsError naming the known ones */
+const requireConsumer = (name: string): void => {
+  if (CONSUMERS.includes(name.replace(/__v\d+$/, ''))) return;
+  throw new OpsError(`There is no consumer ${name}. Known consumers: ${CONSUMERS.join(', ')}.`);
 };
 
 type Decided = Awaited<ReturnType<typeof setEventAside>>;
@@ -197,8 +189,7 @@ const setEventAside = async (
 const errorAt = async ({ pool }: Session, place: Place): Promise<string | undefined> =>
   (await parkedStreams(pool)).find(({ cause }) => placeText(cause) === placeText(place))?.error;
 
-const POLL_MS = 250;
-const ATTEMPTS = 2;
+const POLL_MS = 500;
 const silent = { warn: () => undefined, error: () => undefined };
 
 /** What is to be handled again: everything a consumer has stopped at, one stream of it, or all that an event stops. */
@@ -251,42 +242,21 @@ const retryStopped = async (
 /** Handles what projections have parked; a worker does so for processes and halted consumers. @returns what is still stopped */
 const releaseStopped = async (session: Session, wanted: Wanted, waitSeconds: number) => {
   const { pool, store } = session;
-  const before = await stoppedOf(session, wanted);
   const failed = new Set<string>();
-  for (const { consumer, key } of before) {
-    if (key === null) continue;
+  for (const { consumer, key } of await stoppedOf(session, wanted)) {
     const projection = PROJECTIONS.find(({ name }) => name === consumer);
-    if (!projection) await askForRetry(pool, consumer, { key });
-    else if (!failed.has(`${consumer} ${key}`)) {
-      const parts = { pool, store, log: silent };
-      const { outcome } = await releaseParked(projectionConsumer(projection), parts, key);
-      if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
-    }
+    if (!projection || key === null || failed.has(`${consumer} ${key}`)) continue;
+    const parts = { pool, store, log: silent };
+    const { outcome } = await releaseParked(projectionConsumer(projection), parts, key);
+    if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
   }
-  const deadline = Date.now() + waitSeconds * 1_000;
-  for (let asked = 1; ; await delay(POLL_MS)) {
+  for (const deadline = Date.now() + waitSeconds * 1_000; ; await delay(POLL_MS)) {
     const left = await stoppedOf(session, wanted);
     const ofWorkers = left.filter(({ consumer, key }) => !failed.has(`${consumer} ${key}`));
-    const open = await untried(session, ofWorkers);
-    if (left.length === 0 || Date.now() > deadline) return left;
-    if (open.length > 0) continue;
-    // A worker may have parked a stream, or begun its attempt, before it knew of the decision.
-    if (ofWorkers.length === 0 || asked === ATTEMPTS) return left;
-    for (const { consumer, key } of ofWorkers) await askForRetry(pool, consumer, { key: key! });
-    asked += 1;
+    if (ofWorkers.length === 0 || Date.now() > deadline) return left;
+    // Again and again: a worker may have begun its attempt before it knew of the decision.
+    for (const { consumer, key } of ofWorkers) if (key !== null) await askForRetry(pool, consumer, { key });
   }
-};
-
-/** A worker has tried a parked stream in vain when it has recorded the attempt. */
-const untried = async ({ pool }: Session, left: Awaited<ReturnType<typeof stoppedOf>>) => {
-  const { rows } = await pool.query<{ consumer: string; stream: string }>(
-    'select consumer, stream from event_sourcing.parked_stream where tried_at is null',
-  );
-  return left.filter(
-    (one) =>
-      one.state === 'halted' ||
-      rows.some(({ consumer, stream }) => consumer === one.consumer && stream === one.stream),
-  );
 };
 
 /** Consumers that stand still because of an event. */

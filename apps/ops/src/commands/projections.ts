@@ -21,7 +21,7 @@ import { projectPath } from '#platform/project-path.js';
 import { PROJECTIONS } from '../../../service/src/projections.js';
 import { type Columns, OpsError, print, tableOf, withProgress } from '../output.js';
 import { withSession, type Session } from '../session.js';
-import { wholeNumber } from './options.js';
+import { example, wholeNumber } from './options.js';
 
 /** Read models: their state, and how to rebuild them while they stay in use. */
 const addProjectionsCommands = (projections: Command): void => {
@@ -32,7 +32,134 @@ A rebuild fills a new version of a projection's tables beside the live ones, whi
 row by row and replaces them in one transaction; the old tables are dropped later: rebuild, verify, switch, drop, or
 replay for all of it.`,
   );
-  for (const add of [addLook, addRebuild, addVerify, addSwitch, addDrop, addReplay]) add(projections);
+  projections
+    .command('status')
+    .description('the versions of each projection, their positions, and whether they were verified')
+    .argument('[name]', 'one projection; default: all')
+    .addHelpText('after', example('projections status billing.balance.v1'))
+    .action(async (name: string | undefined, _: object, command: Command) => {
+      const chosen = name === undefined ? PROJECTIONS : [requireProjection(name)];
+      const found = await withSession(async ({ pool, store }) =>
+        projectionStates(pool, await consumerLag(pool, store), chosen),
+      );
+      print(command, { projections: found }, tableOf(versionsIn(found), VERSION_COLUMNS));
+    });
+  projections
+    .command('lag')
+    .description('how far each projection and process is behind the log, in events and seconds')
+    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or does not run', wholeNumber)
+    .addHelpText('after', example('projections lag --max-seconds 30 || page-someone'))
+    .action(async ({ maxSeconds }: { maxSeconds?: number }, command: Command) => {
+      const consumers = await withSession(({ pool, store }) => consumerLag(pool, store));
+      const late = consumers.some(({ seconds, status }) => seconds > maxSeconds! || status !== 'running');
+      print(command, { consumers }, tableOf(consumers, LAG_COLUMNS), maxSeconds !== undefined && late);
+    });
+
+  projections
+    .command('rebuild')
+    .description('fill a new version of the tables from the log, or go on after an interruption')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .addHelpText('after', example('projections rebuild readings.reading.v1'))
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const built = await withWorkshop((workshop) => forEach(chosen, (one) => build(workshop, one)));
+      print(command, { rebuilt: built }, tableOf(built, BUILT_COLUMNS));
+    });
+
+  projections
+    .command('verify')
+    .description('compare the version being built with the live rows; exit code 1 if they differ')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .addHelpText('after', example('projections verify readings.reading.v1'))
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const verified = await withWorkshop(async (workshop) =>
+        forEach(await underConstruction(workshop, chosen), (one) => verify(workshop, one)),
+      );
+      const isEqual = verified.every(({ equal }) => equal);
+      print(command, { equal: isEqual, verified }, describe(verified), !isEqual);
+    });
+
+  projections
+    .command('switch')
+    .description('replace the live version with the verified one, in one transaction')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .option(ACCEPT, 'switch although rows differ or were not compared; the reason is recorded')
+    .addHelpText('after', example('projections switch readings.reading.v1'))
+    .action(async (name: string | undefined, options: Accepting, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const switched = await withWorkshop(async (workshop, { actor }) =>
+        forEach(await underConstruction(workshop, chosen), (one) =>
+          switchVersion(workshop, one, request(actor, options)),
+        ),
+      );
+      const text = switched.map(
+        ({ projection, version, retired, position }) =>
+          `${projection} is v${version} from position ${position} on; v${retired} remains until ops projections drop ${projection}`,
+      );
+      print(command, { switched }, text);
+    });
+
+  projections
+    .command('drop')
+    .description('delete the tables of replaced versions')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection')
+    .option('--unfinished', 'also drop the version being built')
+    .addHelpText('after', example('projections drop readings.reading.v1'))
+    .action(async (name: string | undefined, options: Chosen & { unfinished?: true }, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const unfinished = options.unfinished ?? false;
+      const dropped = await withWorkshop((workshop) =>
+        forEach(chosen, async (one) => ({ versions: await dropVersions(workshop, one, { unfinished }) })),
+      );
+      const text = dropped
+        .filter(({ versions }) => versions.length > 0)
+        .map(({ projection, versions }) => `${projection}: dropped v${versions.join(', v')}`);
+      print(command, { dropped }, text.join('\n') || 'There was nothing to drop');
+    });
+
+  projections
+    .command('replay')
+    .description('rebuild, verify, switch and drop in one step; or replay only the rows of one stream')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .option('--stream <stream>', 'rebuild the rows of this stream in place; releases a parked stream')
+    .option(ACCEPT, 'switch although rows differ; the reason is recorded')
+    .addHelpText(
+      'after',
+      `
+When the rows differ, the command does not switch, and keeps the version for ops projections status.
+
+After a restore of an event store that is older than PostgreSQL, --all first moves every checkpoint back to the last
+event that both have. Rows of lost events differ: add --accept-differences.`,
+    )
+    .action(async (name: string | undefined, options: Accepting & { stream?: string }, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const { stream } = options;
+      if (stream !== undefined) {
+        if (chosen.length > 1) throw new OpsError('--stream requires the name of one projection.');
+        const done = await withWorkshop((workshop) => replayStream(workshop, chosen[0]!, stream));
+        print(command, done, `Replayed ${done.events} events of ${done.streams.join(' and ')}`);
+        return;
+      }
+      const replayed = await withWorkshop(async (workshop, { actor }) => {
+        if (options.all && (await rejoinLog(workshop.pool, workshop.store)) > 0)
+          // Versions that were begun have rows of the lost events.
+          for (const one of chosen) await dropVersions(workshop, one, { unfinished: true });
+        return forEach(chosen, (one) => replay(workshop, one, request(actor, options)));
+      });
+      const text = tableOf(replayed, {
+        ...BUILT_COLUMNS,
+        differences: 'differences',
+        '': ({ switched }) => (switched ? 'switched' : 'NOT switched'),
+      });
+      const isLeft = replayed.some(({ switched }) => !switched);
+      print(command, { replayed }, text, isLeft);
+    });
 };
 
 /** @throws OpsError when there is no projection of this name */
@@ -91,31 +218,6 @@ export const programFingerprint = (): string => {
   );
   for (const name of files.toSorted()) hash.update(`\n${name}\n`).update(readFileSync(join(libraries, name)));
   return hash.digest('hex');
-};
-
-const addLook = (projections: Command): void => {
-  projections
-    .command('status')
-    .description('the versions of each projection, their positions, and whether they were verified')
-    .argument('[name]', 'one projection; default: all')
-    .addHelpText('after', '\nExample:\n  ops projections status billing.balance.v1')
-    .action(async (name: string | undefined, _: object, command: Command) => {
-      const chosen = name === undefined ? PROJECTIONS : [requireProjection(name)];
-      const found = await withSession(async ({ pool, store }) =>
-        projectionStates(pool, await consumerLag(pool, store), chosen),
-      );
-      print(command, { projections: found }, tableOf(versionsIn(found), VERSION_COLUMNS));
-    });
-  projections
-    .command('lag')
-    .description('how far each projection and process is behind the log, in events and seconds')
-    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or does not run', wholeNumber)
-    .addHelpText('after', '\nExample:\n  ops projections lag --max-seconds 30 || page-someone')
-    .action(async ({ maxSeconds }: { maxSeconds?: number }, command: Command) => {
-      const consumers = await withSession(({ pool, store }) => consumerLag(pool, store));
-      const late = consumers.some(({ seconds, status }) => seconds > maxSeconds! || status !== 'running');
-      print(command, { consumers }, tableOf(consumers, LAG_COLUMNS), maxSeconds !== undefined && late);
-    });
 };
 
 /** `12`, or `10000+` if there may be more. */
@@ -184,31 +286,11 @@ const underConstruction = async (
   return found;
 };
 
-const addRebuild = (projections: Command): void => {
-  projections
-    .command('rebuild')
-    .description('fill a new version of the tables from the log, or go on after an interruption')
-    .argument('[name]', 'the projection')
-    .option('--all', 'every projection, one after the other')
-    .addHelpText('after', '\nExample:\n  ops projections rebuild readings.reading.v1')
-    .action(async (name: string | undefined, options: Chosen, command: Command) => {
-      const chosen = chosenProjections(name, options);
-      const built = await withWorkshop((workshop) => forEach(chosen, (one) => build(workshop, one)));
-      print(command, { rebuilt: built }, tableOf(built, BUILT_COLUMNS));
-    });
-};
-
-interface Built {
-  readonly version: number;
-  /** Handled by this run. */
-  readonly events: number;
-  readonly seconds: number;
-}
-
 /** Steps of the progress bar. */
 const PARTS = 1_000;
 
-const build = async (workshop: Workshop, projection: Projection): Promise<Built> => {
+/** @returns the version, and how many events this run has handled */
+const build = async (workshop: Workshop, projection: Projection) => {
   const startedAt = performance.now();
   const done = await withProgress(projection.name, (progress) =>
     rebuild(workshop, projection, {
@@ -218,28 +300,11 @@ const build = async (workshop: Workshop, projection: Projection): Promise<Built>
   return { ...done, seconds: (performance.now() - startedAt) / 1_000 };
 };
 
-const BUILT_COLUMNS: Columns<Built & { readonly projection: string }> = {
+const BUILT_COLUMNS: Columns<Awaited<ReturnType<typeof build>> & { readonly projection: string }> = {
   projection: 'projection',
   version: ({ version }) => `v${version}`,
   events: 'events',
   seconds: ({ seconds }) => seconds.toFixed(1),
-};
-
-const addVerify = (projections: Command): void => {
-  projections
-    .command('verify')
-    .description('compare the version being built with the live rows; exit code 1 if they differ')
-    .argument('[name]', 'the projection')
-    .option('--all', 'every projection that is being rebuilt')
-    .addHelpText('after', '\nExample:\n  ops projections verify readings.reading.v1')
-    .action(async (name: string | undefined, options: Chosen, command: Command) => {
-      const chosen = chosenProjections(name, options);
-      const verified = await withWorkshop(async (workshop) =>
-        forEach(await underConstruction(workshop, chosen), (one) => verify(workshop, one)),
-      );
-      const isEqual = verified.every(({ equal }) => equal);
-      print(command, { equal: isEqual, verified }, describe(verified), !isEqual);
-    });
 };
 
 const describe = (verified: readonly Verification[]): readonly string[] => {
@@ -263,97 +328,12 @@ const describe = (verified: readonly Verification[]): readonly string[] => {
 
 const ACCEPT = '--accept-differences <reason>';
 
-const addSwitch = (projections: Command): void => {
-  projections
-    .command('switch')
-    .description('replace the live version with the verified one, in one transaction')
-    .argument('[name]', 'the projection')
-    .option('--all', 'every projection that is being rebuilt')
-    .option(ACCEPT, 'switch although rows differ or were not compared; the reason is recorded')
-    .addHelpText('after', '\nExample:\n  ops projections switch readings.reading.v1')
-    .action(async (name: string | undefined, options: Accepting, command: Command) => {
-      const chosen = chosenProjections(name, options);
-      const switched = await withWorkshop(async (workshop, { actor }) =>
-        forEach(await underConstruction(workshop, chosen), (one) =>
-          switchVersion(workshop, one, request(actor, options)),
-        ),
-      );
-      const text = switched.map(
-        ({ projection, version, retired, position }) =>
-          `${projection} is v${version} from position ${position} on; v${retired} remains until ops projections drop ${projection}`,
-      );
-      print(command, { switched }, text);
-    });
-};
-
 interface Accepting extends Chosen {
   readonly acceptDifferences?: string;
 }
 
 const request = (by: string, { acceptDifferences }: Accepting) =>
   acceptDifferences === undefined ? { by } : { by, acceptDifferences };
-
-const addDrop = (projections: Command): void => {
-  projections
-    .command('drop')
-    .description('delete the tables of replaced versions')
-    .argument('[name]', 'the projection')
-    .option('--all', 'every projection')
-    .option('--unfinished', 'also drop the version being built')
-    .addHelpText('after', '\nExample:\n  ops projections drop readings.reading.v1')
-    .action(async (name: string | undefined, options: Chosen & { unfinished?: true }, command: Command) => {
-      const chosen = chosenProjections(name, options);
-      const unfinished = options.unfinished ?? false;
-      const dropped = await withWorkshop((workshop) =>
-        forEach(chosen, async (one) => ({ versions: await dropVersions(workshop, one, { unfinished }) })),
-      );
-      const text = dropped
-        .filter(({ versions }) => versions.length > 0)
-        .map(({ projection, versions }) => `${projection}: dropped v${versions.join(', v')}`);
-      print(command, { dropped }, text.join('\n') || 'There was nothing to drop');
-    });
-};
-
-const addReplay = (projections: Command): void => {
-  projections
-    .command('replay')
-    .description('rebuild, verify, switch and drop in one step; or replay only the rows of one stream')
-    .argument('[name]', 'the projection')
-    .option('--all', 'every projection, one after the other')
-    .option('--stream <stream>', 'rebuild the rows of this stream in place; releases a parked stream')
-    .option(ACCEPT, 'switch although rows differ; the reason is recorded')
-    .addHelpText(
-      'after',
-      `
-When the rows differ, the command does not switch, and keeps the version for ops projections status.
-
-After a restore of an event store that is older than PostgreSQL, --all first moves every checkpoint back to the last
-event that both have. Rows of lost events differ: add --accept-differences.`,
-    )
-    .action(async (name: string | undefined, options: Accepting & { stream?: string }, command: Command) => {
-      const chosen = chosenProjections(name, options);
-      const { stream } = options;
-      if (stream !== undefined) {
-        if (chosen.length > 1) throw new OpsError('--stream requires the name of one projection.');
-        const done = await withWorkshop((workshop) => replayStream(workshop, chosen[0]!, stream));
-        print(command, done, `Replayed ${done.events} events of ${done.streams.join(' and ')}`);
-        return;
-      }
-      const replayed = await withWorkshop(async (workshop, { actor }) => {
-        if (options.all && (await rejoinLog(workshop.pool, workshop.store)) > 0)
-          // Versions that were begun have rows of the lost events.
-          for (const one of chosen) await dropVersions(workshop, one, { unfinished: true });
-        return forEach(chosen, (one) => replay(workshop, one, request(actor, options)));
-      });
-      const text = tableOf(replayed, {
-        ...BUILT_COLUMNS,
-        differences: 'differences',
-        '': ({ switched }) => (switched ? 'switched' : 'NOT switched'),
-      });
-      const isLeft = replayed.some(({ switched }) => !switched);
-      print(command, { replayed }, text, isLeft);
-    });
-};
 
 const replay = async (workshop: Workshop, projection: Projection, by: ReturnType<typeof request>) => {
   const built = await build(workshop, projection);

@@ -11,31 +11,68 @@ import {
   type RepublishResult,
 } from '#publishing/contracts/index.js';
 import { GetReadingResult } from '#readings/contracts/index.js';
-import { OpsError, print, tableOf, tell, withProgress } from '../output.js';
+import { OpsError, print, tableOf, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import { someText, wholeNumber } from './options.js';
+import { example, someText, wholeNumber } from './options.js';
 
 /** The operator's commands for documents: publish again from new texts, make lost ones again. */
 const addPublicationsCommands = (publications: Command): void => {
-  for (const add of [addRepublish, addRemake]) add(publications);
+  publications
+    .command('republish')
+    .description('publish documents again from the current texts; without --yes, only count them')
+    .requiredOption(
+      '--content-version <version>',
+      `their present texts, or ${UNKNOWN}: not recorded`,
+      someText,
+    )
+    .option('--workspace <id>', 'only of this workspace', someText)
+    .option('--rate <n>', 'requests a second, at most', wholeNumber, PER_SECOND)
+    .option('--limit <n>', 'readings, at most', wholeNumber)
+    .option('--yes', 'publish them')
+    .addHelpText(
+      'after',
+      `
+Earlier versions stay readable, reading.published is sent for each new one, and it costs no credits. Run the command
+again after an interruption: it continues with those that are left.`,
+    )
+    .action(async (options: Options, command: Command) => {
+      const { contentVersion, yes } = options;
+      if (contentVersion === CONTENT_VERSION)
+        throw new OpsError(`${CONTENT_VERSION} are the current texts. Name those to be replaced.`);
+      const done = await withSession((session) => republish(session, options), HARMLESS_TO_REPEAT);
+      const value = { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes };
+      print(command, value, sentence(done, yes ?? false));
+    });
+
+  publications
+    .command('remake [readingIds...]')
+    .description('make lost documents again, with the same bytes; without --yes, only show which can be')
+    .option('--all', 'every lost document')
+    .option('--yes', 'store them')
+    .addHelpText('after', example('publications remake --all --yes'))
+    .action(async (ids: string[], options: { all?: true; yes?: true }, command: Command) => {
+      if ((ids.length === 0) === (options.all === undefined))
+        throw new OpsError('Name the readings, or remake --all.');
+      const yes = options.yes ?? false;
+      const versions = await withSession((session) => remake(session, ids, !yes), HARMLESS_TO_REPEAT);
+      const isLeft = versions.some(({ outcome }) => outcome !== 'remade');
+      print(command, { versions, dryRun: !yes }, list(versions), isLeft);
+      for (const outcome of new Set(versions.map((one) => one.outcome))) {
+        const advice = ADVICE[outcome];
+        if (advice !== undefined) tell(`${outcome}: ${advice}`);
+      }
+      if (!yes && versions.some(({ outcome }) => outcome === 'remade')) tell('Add --yes to store them.');
+    });
 };
-
-/** A published version that lacks formats although its reading was not erased. */
-interface LostDocument {
-  readonly readingId: string;
-  readonly version: number;
-}
-
-interface LostPage {
-  readonly lost: readonly LostDocument[];
-  /** The last reading looked at; `null` at the end of the table. */
-  readonly last: string | null;
-}
 
 export const FIRST_READING = '00000000-0000-0000-0000-000000000000';
 
-/** By index only. A reading without a key was erased. @param after a reading @param limit published versions to look at */
-export const lostDocuments = async (pool: Pool, after: string, limit: number): Promise<LostPage> => {
+/**
+ * Published versions that lack formats although their readings were not erased. By index only. A reading without a key was.
+ * @param after a reading @param limit published versions to look at
+ * @returns `last`: the last reading looked at; `null` at the end of the table
+ */
+export const lostDocuments = async (pool: Pool, after: string, limit: number) => {
   const { rows } = await pool.query<{ reading_id: string; version: number; is_lost: boolean }>(
     `select reading_id, version,
             (select count(*) from publishing.artifact
@@ -69,50 +106,9 @@ const UNKNOWN = 'unknown';
 const PER_SECOND = 5;
 /** Readings, or published versions, read with one statement. */
 const PAGE = 2_000;
-/** Most versions that may wait for workers. Then the command waits too. */
-const MOST_WAITING = 200;
-const LOOK_AGAIN_MS = 500;
 
-const addRepublish = (publications: Command): void => {
-  publications
-    .command('republish')
-    .description('publish documents again from the current texts; without --yes, only count them')
-    .requiredOption(
-      '--content-version <version>',
-      `their present texts, or ${UNKNOWN}: not recorded`,
-      someText,
-    )
-    .option('--workspace <id>', 'only of this workspace', someText)
-    .option('--rate <n>', 'requests a second, at most', wholeNumber, PER_SECOND)
-    .option('--limit <n>', 'readings, at most', wholeNumber)
-    .option('--yes', 'publish them')
-    .addHelpText(
-      'after',
-      `
-Earlier versions stay readable, reading.published is sent for each new one, and it costs no credits. Run the command
-again after an interruption: it continues with those that are left. It waits while workers have ${MOST_WAITING} to make.`,
-    )
-    .action(async (options: Options, command: Command) => {
-      const { contentVersion, yes } = options;
-      if (contentVersion === CONTENT_VERSION)
-        throw new OpsError(`${CONTENT_VERSION} are the current texts. Name those to be replaced.`);
-      const done = await withSession((session) => republish(session, options), HARMLESS_TO_REPEAT);
-      const value = { ...done, contentVersion, to: CONTENT_VERSION, dryRun: !yes };
-      print(command, value, sentence(done, yes ?? false));
-    });
-};
-
-interface Done {
-  /** Readings whose newest document is from these texts. */
-  readonly found: number;
-  readonly requested: number;
-  /** A version was being made already. */
-  readonly underWay: number;
-  /** Have as many versions as they may have. */
-  readonly tooManyVersions: number;
-  /** Erased meanwhile, or their key is gone. */
-  readonly erased: number;
-}
+/** What became of the readings whose newest document is from these texts, by outcome. */
+type Done = Readonly<Record<'found' | 'requested' | 'underWay' | 'tooManyVersions' | 'erased', number>>;
 
 const republish = async (session: Session, options: Options): Promise<Done> => {
   const { pool, requireWorkspace } = session;
@@ -123,7 +119,6 @@ const republish = async (session: Session, options: Options): Promise<Done> => {
     if (done.found >= limit) break;
     done.found += 1;
     if (!yes) continue;
-    await untilRoom(pool, done.requested);
     const choice = { onlyIfTextsChanged: options.contentVersion !== UNKNOWN };
     const request = new RepublishDocument(readingId, workspaceId, choice, ownRequest(session.actor));
     const { outcome } = await session.commands.execute(request);
@@ -168,18 +163,6 @@ async function* chosenReadings(pool: Pool, { contentVersion, workspace }: Option
   }
 }
 
-/** Looks only now and then: one request adds one. */
-const untilRoom = async (pool: Pool, requested: number): Promise<void> => {
-  if (requested % (MOST_WAITING / 4) !== 0) return;
-  for (;;) {
-    const { rows } = await pool.query<{ n: number }>(
-      'select count(*)::int as n from publishing.republication',
-    );
-    if (rows[0]!.n < MOST_WAITING) return;
-    await delay(LOOK_AGAIN_MS);
-  }
-};
-
 const sentence = (done: Done, yes: boolean): string => {
   if (!yes) return `${done.found} documents would be published again: add --yes to do it.`;
   const rest = [
@@ -199,45 +182,25 @@ const ADVICE: Partial<Record<RemadeVersion['outcome'], string>> = {
     'This version of the service typesets it otherwise. Use the one that made it, or publish another one.',
 };
 
-const addRemake = (publications: Command): void => {
-  publications
-    .command('remake [readingIds...]')
-    .description('make lost documents again, with the same bytes; without --yes, only show which can be')
-    .option('--all', 'every lost document')
-    .option('--yes', 'store them')
-    .addHelpText('after', '\nExample:\n  ops publications remake --all --yes')
-    .action(async (ids: string[], options: { all?: true; yes?: true }, command: Command) => {
-      if ((ids.length === 0) === (options.all === undefined))
-        throw new OpsError('Name the readings, or remake --all.');
-      const yes = options.yes ?? false;
-      const versions = await withSession((session) => remake(session, ids, !yes), HARMLESS_TO_REPEAT);
-      const isLeft = versions.some(({ outcome }) => outcome !== 'remade');
-      print(command, { versions, dryRun: !yes }, list(versions), isLeft);
-      for (const outcome of new Set(versions.map((one) => one.outcome))) {
-        const advice = ADVICE[outcome];
-        if (advice !== undefined) tell(`${outcome}: ${advice}`);
-      }
-      if (!yes && versions.some(({ outcome }) => outcome === 'remade')) tell('Add --yes to store them.');
-    });
+const remake = async (
+  session: Session,
+  ids: readonly string[],
+  dryRun: boolean,
+): Promise<readonly Remade[]> => {
+  const chosen = ids.length > 0 ? ids : await readingsWithLost(session);
+  const made: Remade[] = [];
+  for (const readingId of chosen) {
+    const result = await session.queries.execute(new GetReadingResult(readingId));
+    if (!result && ids.length > 0)
+      throw new OpsError(
+        `The result of ${readingId} cannot be read: there is no such completed reading, or it was erased.`,
+      );
+    if (!result) continue;
+    const versions = await session.commands.execute(new RemakeDocuments(readingId, result.bytes, dryRun));
+    made.push(...versions.map((one) => ({ readingId, ...one })));
+  }
+  return made;
 };
-
-const remake = (session: Session, ids: readonly string[], dryRun: boolean): Promise<readonly Remade[]> =>
-  withProgress('documents', async (progress) => {
-    const chosen = ids.length > 0 ? ids : await readingsWithLost(session);
-    const made: Remade[] = [];
-    for (const [index, readingId] of chosen.entries()) {
-      const result = await session.queries.execute(new GetReadingResult(readingId));
-      if (!result && ids.length > 0)
-        throw new OpsError(
-          `The result of ${readingId} cannot be read: there is no such completed reading, or it was erased.`,
-        );
-      if (!result) continue;
-      const versions = await session.commands.execute(new RemakeDocuments(readingId, result.bytes, dryRun));
-      made.push(...versions.map((one) => ({ readingId, ...one })));
-      progress?.(index + 1, chosen.length);
-    }
-    return made;
-  });
 
 const readingsWithLost = async ({ pool }: Session): Promise<readonly string[]> => {
   const found = new Set<string>();

@@ -20,7 +20,7 @@ import { KeyDestroyed, splitKeyId } from '#platform/crypto/wrapping-keys.js';
 import { DOCUMENT_FORMATS, publicationEvents } from '#publishing/contracts/index.js';
 import { EraseReading, GetReadingSummary, readingEvents } from '#readings/contracts/index.js';
 import { readMirror } from '../backup/mirror.js';
-import { OpsError, print, tableOf, tell, withProgress } from '../output.js';
+import { OpsError, print, tableOf, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import {
   approvalOf,
@@ -30,26 +30,64 @@ import {
   propose,
   type Proposal,
 } from './corrections.js';
-import { someText } from './options.js';
+import { example, someText } from './options.js';
 
 /** After a restore: what customers paid and lost, and what must stay erased. */
 const addReadingsCommands = (readings: Command): void => {
-  for (const add of [addUnreadable, addRefund, addEraseAgain]) add(readings);
-};
-
-const find = (session: Session): Promise<Unreadable> =>
-  withProgress('log', (progress) => findUnreadable(session, progress));
-
-const addUnreadable = (readings: Command): void => {
   readings
     .command('unreadable')
     .description('list paid readings that cannot be read; exit code 1 when one is not refunded in full')
-    .addHelpText('after', '\nExample:\n  ops readings unreadable --json | jq -r .readings[].readingId')
+    .addHelpText('after', example('readings unreadable --json | jq -r .readings[].readingId'))
     .action(async (_: object, command: Command) => {
-      const found = await withSession(find);
+      const found = await withSession(findUnreadable);
       const open = found.readings.filter(({ refunded }) => !refunded);
       const isBad = open.length + found.unknownKeys.length > 0;
       print(command, found, [list(found.readings), ...unknown(found)], isBad);
+    });
+
+  readings
+    .command('refund [readingIds...]')
+    .description('propose to refund readings that were paid and cannot be read, once each')
+    .option('--all', 'every reading that ops readings unreadable lists')
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+    .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
+    .option('--yes', 'propose; without this, only show what would be refunded')
+    .option(...KEY_OPTION)
+    .addHelpText('after', example('readings refund --all --reason INC-42 --yes'))
+    .action(async (ids: string[], options: RefundOptions, command: Command) => {
+      if ((ids.length === 0) === (options.all === undefined))
+        throw new OpsError('Name the readings, or refund --all.');
+      const answer = await withSession((session) => refund(session, ids, options), HARMLESS_TO_REPEAT);
+      const { refunds, credits, proposal } = answer;
+      const next = proposal
+        ? `\n${describeCorrection(proposal.correction)}\nAnother operator approves it: ${approvalOf(proposal.correction)}`
+        : 'Add --yes to propose it.';
+      const listed = tableOf(refunds, { reading: 'readingId', credits: 'amount', outcome: 'outcome' });
+      const text = `${listed}\n${credits} credits to refund.${credits > 0 ? ` ${next}` : ''}`;
+      print(command, answer, text);
+    });
+
+  readings
+    .command('erase-again')
+    .description('record erasures again that a restored log lacks')
+    .requiredOption('--keys <folder>', 'the mirror of keys, or the folder erased beside backups', someText)
+    .option('--yes', 'erase; without this, only show what would be erased')
+    .addHelpText('after', example('readings erase-again --keys /keys-mirror --yes'))
+    .action(async ({ keys, yes }: { keys: string; yes?: true }, command: Command) => {
+      const erasures = await withSession(async ({ config, commands, queries, actor }) => {
+        const { erased } = readMirror(resolve(keys), installationOf(config));
+        const again: string[] = [];
+        for (const { readingId, workspaceId } of erased) {
+          const found = await queries.execute(new GetReadingSummary(readingId));
+          if (!found || found.erasedAt !== null) continue;
+          again.push(readingId);
+          if (yes) await commands.execute(new EraseReading(readingId, workspaceId, ownRequest(actor)));
+        }
+        return again;
+      }, HARMLESS_TO_REPEAT);
+      const text = `${yes ? 'Erased again' : 'Would erase again'}: ${erasures.length} readings.`;
+      print(command, { erasures, outcome: yes ? 'erased' : 'not_erased' }, text);
+      if (!yes && erasures.length > 0) tell('Add --yes to do it.');
     });
 };
 
@@ -81,36 +119,12 @@ interface RefundOptions {
   readonly yes?: true;
 }
 
-const addRefund = (readings: Command): void => {
-  readings
-    .command('refund [readingIds...]')
-    .description('propose to refund readings that were paid and cannot be read, once each')
-    .option('--all', 'every reading that ops readings unreadable lists')
-    .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
-    .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
-    .option('--yes', 'propose; without this, only show what would be refunded')
-    .option(...KEY_OPTION)
-    .addHelpText('after', '\nExample:\n  ops readings refund --all --reason INC-42 --yes')
-    .action(async (ids: string[], options: RefundOptions, command: Command) => {
-      if ((ids.length === 0) === (options.all === undefined))
-        throw new OpsError('Name the readings, or refund --all.');
-      const answer = await withSession((session) => refund(session, ids, options), HARMLESS_TO_REPEAT);
-      const { refunds, credits, proposal } = answer;
-      const next = proposal
-        ? `\n${describeCorrection(proposal.correction)}\nAnother operator approves it: ${approvalOf(proposal.correction)}`
-        : 'Add --yes to propose it.';
-      const listed = tableOf(refunds, { reading: 'readingId', credits: 'amount', outcome: 'outcome' });
-      const text = `${listed}\n${credits} credits to refund.${credits > 0 ? ` ${next}` : ''}`;
-      print(command, answer, text);
-    });
-};
-
 type Refund = Pick<UnreadableReading, 'readingId' | 'workspaceId' | 'amount'> & {
   readonly outcome: 'not_refunded' | 'proposed' | 'already_refunded';
 };
 
 const refund = async (session: Session, ids: readonly string[], options: RefundOptions) => {
-  const { readings } = await find(session);
+  const { readings } = await findUnreadable(session);
   const unfound = ids.filter((id) => !readings.some(({ readingId }) => readingId === id));
   if (unfound.length > 0)
     throw new OpsError(
@@ -140,31 +154,6 @@ const proposeRefund = async (
       `A correction with the reference ${content.reference} is booked. Choose another reference. Nothing was proposed.`,
     );
   return proposal;
-};
-
-const addEraseAgain = (readings: Command): void => {
-  readings
-    .command('erase-again')
-    .description('record erasures again that a restored log lacks')
-    .requiredOption('--keys <folder>', 'the mirror of keys, or the folder erased beside backups', someText)
-    .option('--yes', 'erase; without this, only show what would be erased')
-    .addHelpText('after', '\nExample:\n  ops readings erase-again --keys /keys-mirror --yes')
-    .action(async ({ keys, yes }: { keys: string; yes?: true }, command: Command) => {
-      const erasures = await withSession(async ({ config, commands, queries, actor }) => {
-        const { erased } = readMirror(resolve(keys), installationOf(config));
-        const again: string[] = [];
-        for (const { readingId, workspaceId } of erased) {
-          const found = await queries.execute(new GetReadingSummary(readingId));
-          if (!found || found.erasedAt !== null) continue;
-          again.push(readingId);
-          if (yes) await commands.execute(new EraseReading(readingId, workspaceId, ownRequest(actor)));
-        }
-        return again;
-      }, HARMLESS_TO_REPEAT);
-      const text = `${yes ? 'Erased again' : 'Would erase again'}: ${erasures.length} readings.`;
-      print(command, { erasures, outcome: yes ? 'erased' : 'not_erased' }, text);
-      if (!yes && erasures.length > 0) tell('Add --yes to do it.');
-    });
 };
 
 /** A reading whose credits were captured, and which its customer cannot read. */
@@ -256,22 +245,19 @@ class PaidReadings {
 }
 
 const PAGE = 5_000;
-const STEP = 1_000;
 
 /** A key or a document is missing although nobody erased it, as after a restore of an older PostgreSQL. */
-export const findUnreadable = async (
-  { store, pool, keys }: Pick<Session, 'store' | 'pool' | 'keys'>,
-  onProgress: (done: number, total: number) => void = () => undefined,
-): Promise<Unreadable> => {
+export const findUnreadable = async ({
+  store,
+  pool,
+  keys,
+}: Pick<Session, 'store' | 'pool' | 'keys'>): Promise<Unreadable> => {
   const paid = new PaidReadings();
   const head = await store.head();
-  let seen = 0;
   const categories = FOLLOWED.map(({ category }) => category);
   for await (const event of store.readAll({ categories })) {
     if (head === null || event.position > head) break;
     paid.see(event);
-    seen += 1;
-    if (seen % STEP === 0) onProgress(Number(event.position), Number(head));
   }
   const readings: UnreadableReading[] = [];
   const wrapping = new Map<string, Standing>();
@@ -365,8 +351,9 @@ export const refundOf = (
 
 const addEraseCommand = (erase: Command): void => {
   erase
+    .argument('<readingId>', 'the reading')
     .option('--yes', 'erase; without this, only show what would be erased')
-    .addHelpText('after', '\nExample:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json')
+    .addHelpText('after', example('erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json'))
     .action(async (readingId: string, options: { yes?: boolean }, command: Command) => {
       const answer = await withSession(async ({ commands, queries, actor }) => {
         const found = await queries.execute(new GetReadingSummary(readingId));

@@ -6,6 +6,7 @@ import { LookAtTestReadings } from '#readings/contracts/index.js';
 import { LookAtWebhookRetention, RunWebhookRetention } from '#webhooks/contracts/index.js';
 import { OpsError, print, tableOf } from '../output.js';
 import { withSession, type Session } from '../session.js';
+import { example } from './options.js';
 
 /** A kind that is this many days behind its term says that nobody deletes it. */
 export const LAGS_FROM_DAYS = 2;
@@ -40,17 +41,12 @@ const runRetentions = async (
 
 /** What is kept for how long, and what is due. */
 const addRetentionCommands = (retention: Command): void => {
-  addStatus(retention);
-  addRun(retention);
-};
-
-const addStatus = (retention: Command): void => {
   retention
     .command('status')
     .description(
       `each kind of data that ends, and what is due; exit 1 when one is ${LAGS_FROM_DAYS} days late`,
     )
-    .addHelpText('after', '\nExample:\n  ops retention status --json | jq .kinds')
+    .addHelpText('after', example('retention status --json | jq .kinds'))
     .action(async (_: object, command: Command) => {
       const kinds = await withSession(async (session) => retentionOfAll(session, await session.time.now()));
       const late = kinds.filter(({ lagDays }) => lagDays >= LAGS_FROM_DAYS).map(({ kind }) => kind);
@@ -61,22 +57,12 @@ const addStatus = (retention: Command): void => {
       ];
       print(command, { kinds, late }, text, late.length > 0);
     });
-};
 
-const whoDeletes = (kinds: readonly string[]): string =>
-  kinds.every((kind) => BY_WORKERS_ALONE.includes(kind))
-    ? 'A worker with the role upkeep deletes it; its log says why it does not.'
-    : 'ops retention run deletes it now.';
-
-const WAITS =
-  'Workers wait: the last round was more than a week ago. When the clock is right, ops retention run lets them continue.';
-
-const addRun = (retention: Command): void => {
   retention
     .command('run')
     .description('delete now what has outlived its term, as workers do; they alone delete test-readings')
     .option('--kinds <kinds>', 'only these, comma-separated', (text) => text.split(','))
-    .addHelpText('after', '\nExample:\n  ops retention run --kinds deliveries,events')
+    .addHelpText('after', example('retention run --kinds deliveries,events'))
     .action(async (options: { kinds?: readonly string[] }, command: Command) => {
       const { kinds: named = null } = options;
       const kinds = await withSession(async (session) => {
@@ -88,6 +74,14 @@ const addRun = (retention: Command): void => {
       print(command, { kinds }, tableOf(kinds, columns));
     });
 };
+
+const whoDeletes = (kinds: readonly string[]): string =>
+  kinds.every((kind) => BY_WORKERS_ALONE.includes(kind))
+    ? 'A worker with the role upkeep deletes it; its log says why it does not.'
+    : 'ops retention run deletes it now.';
+
+const WAITS =
+  'Workers wait: the last round was more than a week ago. When the clock is right, ops retention run lets them continue.';
 
 /** @throws OpsError when a kind is unknown, or the command does not delete it */
 const requireKnown = (kinds: readonly string[], all: readonly RetentionStatus[]): void => {

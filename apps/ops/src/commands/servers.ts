@@ -38,21 +38,16 @@ const addDatabaseCommands = (database: Command): void => {
         const names = [...new Set(given.error.issues.map(({ path }) => String(path[0])))];
         throw new OpsError(`Set ${names.join(', ')} to postgresql://user:password@host:port/database.`);
       }
-      const statements = await prepared(given.data, !dryRun);
+      const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl, DATABASE_URL: url } = given.data;
+      const urls = { adminUrl, ownerUrl, applicationUrl: url };
+      const statements = await prepareDatabase(urls, MODULES, !dryRun).catch((error: unknown) => {
+        const { message } = error as Error;
+        throw new OpsError(error instanceof UnusableRoles ? message : `The server refused: ${message}`);
+      });
       const sql = statements.map((statement) => `${statement};`).join('\n');
       const text = dryRun ? sql : `Prepared with ${statements.length} statements. Next: ops migrate`;
       print(command, { dryRun, statements }, text);
     });
-};
-
-const prepared = async (given: z.infer<typeof addresses>, carryOut: boolean): Promise<readonly string[]> => {
-  const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl, DATABASE_URL: applicationUrl } = given;
-  try {
-    return await prepareDatabase({ adminUrl, ownerUrl, applicationUrl }, MODULES, carryOut);
-  } catch (error) {
-    if (error instanceof UnusableRoles) throw new OpsError(error.message);
-    throw new OpsError(`The server refused: ${(error as Error).message}`);
-  }
 };
 
 const EVENT_STORE_HELP = `

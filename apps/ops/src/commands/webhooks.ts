@@ -6,17 +6,12 @@ import {
   ExportDeliveries,
   FindAnsweredDelivery,
   FindVerification,
-  firstHour,
-  GetEndpointStats,
   GetReplay,
   ListWebhookEndpoints,
   PUBLIC_EVENT_TYPES,
-  RECENT_HOURS,
   REPLAYABLE_STATUSES,
   ReplayEvents,
-  type AttemptFigures,
   type EndpointHealth,
-  type EndpointStats,
   type PublicEventType,
   type ReplayableStatus,
   type ReplayRecord,
@@ -24,14 +19,138 @@ import {
   type WebhookRefusal,
 } from '#webhooks/contracts/index.js';
 import { writeNewFile } from '../new-file.js';
-import { OpsError, print, tableOf, withProgress } from '../output.js';
+import { OpsError, print, tableOf } from '../output.js';
 import { withSession, withWorkspace, type Session } from '../session.js';
-import { parseInstant, parseUuid, someText, wholeFrom } from './options.js';
+import { example, parseInstant, parseUuid, someText, wholeFrom } from './options.js';
 
 /** The operator's commands for webhooks: find failing endpoints, enable them, replay what they missed, keep old deliveries. */
 const addWebhooksCommands = (webhooks: Command): void => {
-  for (const add of [addList, addHealth, addStats, addDelivery, addReplay, addEnable, addExport])
-    add(webhooks);
+  webhooks
+    .command('list')
+    .description('webhook endpoints and their state, longest waiting first')
+    .option('--workspace <id>', 'of one workspace')
+    .addOption(new Option('--state <state>', 'in one state').choices(STATES))
+    .addHelpText('after', example('webhooks list --workspace ws_… --json'))
+    .action(async ({ workspace, state }: { workspace?: string; state?: string }, command: Command) => {
+      const all = await withWorkspace(workspace ?? null, ({ queries }) =>
+        queries.execute(new ListWebhookEndpoints(workspace ?? null)),
+      );
+      const endpoints = all.filter(({ endpoint }) => state === undefined || endpoint.health.state === state);
+      const text = tableOf(endpoints, {
+        endpoint: ({ endpoint }) => endpoint.endpointId,
+        workspace: 'workspaceId',
+        state: ({ endpoint }) => endpoint.health.state,
+        pending: 'pending',
+        'due for s': 'queueAgeSeconds',
+        url: ({ endpoint }) => endpoint.url,
+      });
+      print(command, { endpoints }, text);
+    });
+
+  webhooks
+    .command('health')
+    .description('queue age, attempts of the last 24 hours by outcome, failing and disabled endpoints')
+    .option('--endpoint <id>', 'of one endpoint, and what its probes found')
+    .option('--max-queue-age <seconds>', 'exit with 1 when a delivery has been due for longer', wholeFrom(0))
+    .addHelpText('after', example('webhooks health --max-queue-age 60   # for a monitor'))
+    .action(async (options: { endpoint?: string; maxQueueAge?: number }, command: Command) => {
+      const { endpoint, maxQueueAge } = options;
+      const health = await withSession(async (session) => {
+        if (endpoint === undefined)
+          return summary(await session.queries.execute(new ListWebhookEndpoints(null)));
+        const found = await requireEndpoint(session, endpoint);
+        const verification = await session.queries.execute(new FindVerification(endpoint));
+        return { ...summary([found]), verification };
+      });
+      const isLate = maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge;
+      const probes = 'verification' in health && health.verification;
+      print(
+        command,
+        health,
+        [...describeHealth(health), ...(probes ? [describeProbes(probes)] : [])],
+        isLate,
+      );
+    });
+  webhooks
+    .command('delivery')
+    .description('a delivery with its attempts, and what the receiver answered to failed ones')
+    .requiredOption('--delivery <id>', 'the delivery', parseUuid)
+    .addHelpText('after', example('webhooks delivery --delivery 7f9c24e8-…'))
+    .action(async ({ delivery }: { delivery: string }, command: Command) => {
+      const found = await withSession(({ queries }) => queries.execute(new FindAnsweredDelivery(delivery)));
+      if (!found)
+        throw new OpsError(
+          `There is no delivery ${delivery}. It may be deleted: ops retention status shows what is kept.`,
+        );
+      const { deliveryId, endpointId, eventId, eventType, status, settledAt, history } = found;
+      const text = [
+        `Delivery ${deliveryId} of ${eventType} (${eventId}) to ${endpointId}: ${status}${settledAt === null ? '' : ` at ${settledAt}`}`,
+        '',
+        tableOf(history, {
+          attempt: 'number',
+          at: 'startedAt',
+          ms: 'durationMs',
+          status: 'statusCode',
+          result: ({ error }) => error ?? 'succeeded',
+          answer: 'answer',
+        }),
+      ];
+      print(command, found, text);
+    });
+
+  webhooks
+    .command('replay')
+    .description('send past events to an endpoint, in order; without --yes, only count them')
+    .requiredOption('--endpoint <id>', 'the endpoint')
+    .requiredOption('--since <instant>', 'events at this time or later', parseInstant)
+    .option('--until <instant>', 'events before this time; default: now', parseInstant)
+    .option('--types <types>', 'comma-separated; default: as it subscribes', choiceOf(PUBLIC_EVENT_TYPES))
+    .option('--statuses <statuses>', 'default: missing,skipped,exhausted', choiceOf(REPLAYABLE_STATUSES))
+    .option('--yes', 'send them')
+    .option('--wait <seconds>', 'how long to wait for a worker', wholeFrom(1, 999_999), WAIT_SECONDS)
+    .addHelpText('after', example('webhooks replay --endpoint we_… --since 2026-04-01 --yes'))
+    .action(async (options: ReplayOptions, command: Command) => {
+      const replay = await withSession((session) => run(session, options));
+      const { dryRun, events, state } = replay;
+      if (state === 'stopped')
+        throw new OpsError('The replay stopped: someone stopped it, or the endpoint was disabled.');
+      const text = dryRun
+        ? `${events} events would be sent: add --yes to send them`
+        : `${events} events are being sent`;
+      print(command, replay, text);
+    });
+
+  webhooks
+    .command('enable')
+    .description('enable an endpoint and reset its failures; does not send what it missed')
+    .requiredOption('--endpoint <id>', 'the endpoint')
+    .addHelpText('after', example('webhooks enable --endpoint we_…'))
+    .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
+      const answer = await withSession(async (session) => {
+        const { workspaceId } = await requireEndpoint(session, endpointId);
+        return session.commands.execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()));
+      });
+      if (answer.outcome !== 'changed') throw refusedBecause(answer);
+      const { record, skippedDeliveries } = answer;
+      const text =
+        skippedDeliveries === null
+          ? 'Already enabled'
+          : `Enabled; ${skippedDeliveries} deliveries were skipped in the meantime: ops webhooks replay sends them.`;
+      print(command, { endpoint: record, skippedDeliveries }, text);
+    });
+
+  webhooks
+    .command('export')
+    .description('settled deliveries with their attempts, before retention drops them; a JSON object a line')
+    .requiredOption('--until <instant>', 'settled before this time', parseInstant)
+    .requiredOption('--out <file>', 'write to this new file, readable only by you', someText)
+    .addHelpText('after', example('webhooks export --until 2026-06-01 --out until-june.jsonl'))
+    .action(async ({ until, out }: { until: number; out: string }, command: Command) => {
+      const deliveries = await writeNewFile(out, (write) =>
+        withSession(({ queries }) => queries.execute(new ExportDeliveries(instant(until), write))),
+      );
+      print(command, { out, deliveries }, `Wrote ${deliveries} deliveries to ${out}.`);
+    });
 };
 
 /** @throws OpsError when there is no such endpoint */
@@ -60,50 +179,6 @@ const refusedBecause = (refusal: WebhookRefusal): OpsError => {
 };
 
 const STATES = ['ok', 'failing', 'disabled', 'unverified'] as const;
-
-const addList = (webhooks: Command): void => {
-  webhooks
-    .command('list')
-    .description('webhook endpoints and their state, longest waiting first')
-    .option('--workspace <id>', 'of one workspace')
-    .addOption(new Option('--state <state>', 'in one state').choices(STATES))
-    .addHelpText('after', '\nExample:\n  ops webhooks list --workspace ws_… --json')
-    .action(async ({ workspace, state }: { workspace?: string; state?: string }, command: Command) => {
-      const all = await withWorkspace(workspace ?? null, ({ queries }) =>
-        queries.execute(new ListWebhookEndpoints(workspace ?? null)),
-      );
-      const endpoints = all.filter(({ endpoint }) => state === undefined || endpoint.health.state === state);
-      const text = tableOf(endpoints, {
-        endpoint: ({ endpoint }) => endpoint.endpointId,
-        workspace: 'workspaceId',
-        state: ({ endpoint }) => endpoint.health.state,
-        pending: 'pending',
-        'due for s': 'queueAgeSeconds',
-        url: ({ endpoint }) => endpoint.url,
-      });
-      print(command, { endpoints }, text);
-    });
-};
-
-const addHealth = (webhooks: Command): void => {
-  webhooks
-    .command('health')
-    .description('queue age, attempts of the last 24 hours by outcome, failing and disabled endpoints')
-    .option('--endpoint <id>', 'of one endpoint')
-    .option('--max-queue-age <seconds>', 'exit with 1 when a delivery has been due for longer', wholeFrom(0))
-    .addHelpText('after', '\nExample:\n  ops webhooks health --max-queue-age 60   # for a monitor')
-    .action(async (options: { endpoint?: string; maxQueueAge?: number }, command: Command) => {
-      const { endpoint, maxQueueAge } = options;
-      const endpoints = await withSession(async (session) =>
-        endpoint === undefined
-          ? session.queries.execute(new ListWebhookEndpoints(null))
-          : [await requireEndpoint(session, endpoint)],
-      );
-      const health = summary(endpoints);
-      const isLate = maxQueueAge !== undefined && health.queueAgeSeconds > maxQueueAge;
-      print(command, health, describeHealth(health), isLate);
-    });
-};
 
 const summary = (all: readonly EndpointHealth[]) => {
   const attempts: Record<string, number> = {};
@@ -142,89 +217,8 @@ const describeHealth = (health: ReturnType<typeof summary>): readonly string[] =
   return [...text, '', listed];
 };
 
-const MOST_HOURS = 35 * 24;
-
-const addStats = (webhooks: Command): void => {
-  webhooks
-    .command('stats')
-    .description('attempts of an endpoint by hour and outcome, and whether it is verified')
-    .requiredOption('--endpoint <id>', 'which endpoint')
-    .option('--hours <n>', `hours back from now, 1 to ${MOST_HOURS}`, wholeFrom(1, MOST_HOURS), RECENT_HOURS)
-    .addHelpText('after', '\nExample:\n  ops webhooks stats --endpoint we_… --hours 168 --json')
-    .action(async ({ endpoint, hours }: { endpoint: string; hours: number }, command: Command) => {
-      const now = Date.now();
-      const [since, until] = [instant(firstHour(now, hours)), instant(now)];
-      const shown = await withSession(async (session) => {
-        const { endpoint: record } = await requireEndpoint(session, endpoint);
-        return {
-          endpointId: endpoint,
-          state: record.health.state,
-          verification: await session.queries.execute(new FindVerification(endpoint)),
-          since,
-          until,
-          ...(await session.queries.execute(new GetEndpointStats(endpoint, since, until))),
-        };
-      });
-      print(command, shown, describeStats(shown));
-    });
-};
-
-type Shown = EndpointStats & { readonly state: string; readonly verification: VerificationRecord | null };
-
-const describeStats = ({ state, verification, hours, total }: Shown): readonly string[] => {
-  const failuresOf = ({ attempts: { succeeded: _, ...failures } }: AttemptFigures) => failures;
-  const rows: readonly (AttemptFigures & { hour: string })[] = [...hours, { hour: 'total', ...total }];
-  const text = tableOf(rows, {
-    hour: 'hour',
-    succeeded: ({ attempts }) => attempts['succeeded'] ?? 0,
-    failed: (one) => Object.values(failuresOf(one)).reduce((sum, count) => sum + count, 0),
-    'p50 ms': ({ latencyMs }) => latencyMs?.p50,
-    'p95 ms': ({ latencyMs }) => latencyMs?.p95,
-    'p99 ms': ({ latencyMs }) => latencyMs?.p99,
-    failures: (one) =>
-      Object.entries(failuresOf(one))
-        .map(([error, count]) => `${count} ${error}`)
-        .join(', '),
-  });
-  return [
-    `State: ${state}`,
-    `Verification: ${verification === null ? 'no probe is needed' : describeProbes(verification)}`,
-    '',
-    hours.length === 0 ? 'No attempts in this time.' : text,
-  ];
-};
-
 const describeProbes = ({ askedAt, attempts, nextProbeAt, lastError }: VerificationRecord): string =>
-  `waits since ${askedAt}; ${attempts} probes sent, last failure ${lastError ?? 'none'}; next probe ${nextProbeAt}`;
-
-const addDelivery = (webhooks: Command): void => {
-  webhooks
-    .command('delivery')
-    .description('a delivery with its attempts, and what the receiver answered to failed ones')
-    .requiredOption('--delivery <id>', 'the delivery', parseUuid)
-    .addHelpText('after', '\nExample:\n  ops webhooks delivery --delivery 7f9c24e8-…')
-    .action(async ({ delivery }: { delivery: string }, command: Command) => {
-      const found = await withSession(({ queries }) => queries.execute(new FindAnsweredDelivery(delivery)));
-      if (!found)
-        throw new OpsError(
-          `There is no delivery ${delivery}. It may be deleted: ops retention status shows what is kept.`,
-        );
-      const { deliveryId, endpointId, eventId, eventType, status, settledAt, history } = found;
-      const text = [
-        `Delivery ${deliveryId} of ${eventType} (${eventId}) to ${endpointId}: ${status}${settledAt === null ? '' : ` at ${settledAt}`}`,
-        '',
-        tableOf(history, {
-          attempt: 'number',
-          at: 'startedAt',
-          ms: 'durationMs',
-          status: 'statusCode',
-          result: ({ error }) => error ?? 'succeeded',
-          answer: 'answer',
-        }),
-      ];
-      print(command, found, text);
-    });
-};
+  `Not verified: waits since ${askedAt}; ${attempts} probes sent, last failure ${lastError ?? 'none'}; next probe ${nextProbeAt}`;
 
 interface ReplayOptions {
   readonly endpoint: string;
@@ -238,32 +232,6 @@ interface ReplayOptions {
 
 const WAIT_SECONDS = 300;
 const POLL_MS = 200;
-/** Steps of the progress bar. */
-const PARTS = 1_000;
-
-const addReplay = (webhooks: Command): void => {
-  webhooks
-    .command('replay')
-    .description('send past events to an endpoint, in order; without --yes, only count them')
-    .requiredOption('--endpoint <id>', 'the endpoint')
-    .requiredOption('--since <instant>', 'events at this time or later', parseInstant)
-    .option('--until <instant>', 'events before this time; default: now', parseInstant)
-    .option('--types <types>', 'comma-separated; default: as it subscribes', choiceOf(PUBLIC_EVENT_TYPES))
-    .option('--statuses <statuses>', 'default: missing,skipped,exhausted', choiceOf(REPLAYABLE_STATUSES))
-    .option('--yes', 'send them')
-    .option('--wait <seconds>', 'how long to wait for a worker', wholeFrom(1, 999_999), WAIT_SECONDS)
-    .addHelpText('after', '\nExample:\n  ops webhooks replay --endpoint we_… --since 2026-04-01 --yes')
-    .action(async (options: ReplayOptions, command: Command) => {
-      const replay = await withSession((session) => run(session, options));
-      const { dryRun, events, state } = replay;
-      if (state === 'stopped')
-        throw new OpsError('The replay stopped: someone stopped it, or the endpoint was disabled.');
-      const text = dryRun
-        ? `${events} events would be sent: add --yes to send them`
-        : `${events} events are being sent`;
-      print(command, replay, text);
-    });
-};
 
 const run = async (session: Session, options: ReplayOptions): Promise<ReplayRecord> => {
   const { endpoint, since, until, types = null, statuses = null, yes = false, wait } = options;
@@ -273,52 +241,13 @@ const run = async (session: Session, options: ReplayOptions): Promise<ReplayReco
   const answer = await session.commands.execute(new ReplayEvents(endpoint, workspaceId, choice, null));
   if (!('record' in answer)) throw refusedBecause(answer);
   const { replayId } = answer.record;
-  return withProgress('replay', async (progress) => {
-    for (const deadline = Date.now() + wait * 1_000; Date.now() < deadline; await delay(POLL_MS)) {
-      const now = await session.queries.execute(new GetReplay(endpoint, replayId));
-      progress?.(Math.floor((now?.progress ?? 0) * PARTS), PARTS);
-      if (now && (now.state === 'finished' || now.state === 'stopped')) return now;
-    }
-    throw new OpsError(
-      `The replay ${replayId} is not finished after ${wait} s. Is a worker running? The replay continues by itself.`,
-    );
-  });
-};
-
-const addEnable = (webhooks: Command): void => {
-  webhooks
-    .command('enable')
-    .description('enable an endpoint and reset its failures; does not send what it missed')
-    .requiredOption('--endpoint <id>', 'the endpoint')
-    .addHelpText('after', '\nExample:\n  ops webhooks enable --endpoint we_…')
-    .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
-      const answer = await withSession(async (session) => {
-        const { workspaceId } = await requireEndpoint(session, endpointId);
-        return session.commands.execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()));
-      });
-      if (answer.outcome !== 'changed') throw refusedBecause(answer);
-      const { record, skippedDeliveries } = answer;
-      const text =
-        skippedDeliveries === null
-          ? 'Already enabled'
-          : `Enabled; ${skippedDeliveries} deliveries were skipped in the meantime: ops webhooks replay sends them.`;
-      print(command, { endpoint: record, skippedDeliveries }, text);
-    });
-};
-
-const addExport = (webhooks: Command): void => {
-  webhooks
-    .command('export')
-    .description('settled deliveries with their attempts, before retention drops them; a JSON object a line')
-    .requiredOption('--until <instant>', 'settled before this time', parseInstant)
-    .requiredOption('--out <file>', 'write to this new file, readable only by you', someText)
-    .addHelpText('after', '\nExample:\n  ops webhooks export --until 2026-06-01 --out until-june.jsonl')
-    .action(async ({ until, out }: { until: number; out: string }, command: Command) => {
-      const deliveries = await writeNewFile(out, (write) =>
-        withSession(({ queries }) => queries.execute(new ExportDeliveries(instant(until), write))),
-      );
-      print(command, { out, deliveries }, `Wrote ${deliveries} deliveries to ${out}.`);
-    });
+  for (const deadline = Date.now() + wait * 1_000; Date.now() < deadline; await delay(POLL_MS)) {
+    const now = await session.queries.execute(new GetReplay(endpoint, replayId));
+    if (now && (now.state === 'finished' || now.state === 'stopped')) return now;
+  }
+  throw new OpsError(
+    `The replay ${replayId} is not finished after ${wait} s. Is a worker running? The replay continues by itself.`,
+  );
 };
 
 function choiceOf<T extends string>(allowed: readonly T[]): (text: string) => readonly T[] {

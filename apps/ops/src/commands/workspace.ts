@@ -18,7 +18,7 @@ import {
 } from '#workspaces/contracts/index.js';
 import { OpsError, print, tableOf } from '../output.js';
 import { withSession } from '../session.js';
-import { scopesAmong, someText, wholeFrom } from './options.js';
+import { example, scopesAmong, someText, wholeFrom } from './options.js';
 
 type ContentOptions = { workspace: string; externalId?: 'on' | 'off'; lowCredits?: number };
 
@@ -36,7 +36,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
     .command('create')
     .description('open a workspace and its credit book')
     .requiredOption('--name <name>', 'its display name', someText)
-    .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
+    .addHelpText('after', example('workspace create --name "Atelier Lumière"'))
     .action(async ({ name }: { name: string }, command: Command) => {
       const created = await withSession(async ({ commands, actor, by }) => {
         const { workspaceId } = await commands.execute(new OpenWorkspace(name, ownRequest(actor)));
@@ -53,7 +53,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
       new Option('--external-id <choice>', 'show the callers’ ids of readings').choices(['on', 'off']),
     )
     .option('--low-credits <percent>', 'tell below this share of the last top-up; 0: never', wholeFrom(0, 90))
-    .addHelpText('after', '\nExample:\n  ops workspace webhooks --workspace ws_… --external-id off')
+    .addHelpText('after', example('workspace webhooks --workspace ws_… --external-id off'))
     .action(async (options: ContentOptions, command: Command) => {
       const { workspace: workspaceId, externalId, lowCredits: lowCreditsPercent } = options;
       if (externalId === undefined && lowCreditsPercent === undefined)
@@ -78,7 +78,7 @@ const addWorkspaceCommands = (workspace: Command): void => {
     .description('choose the paper of the PDFs of a workspace, from the next publication on')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--paper <paper>', 'by-locale: A4 for fr-FR').choices(PAPERS).makeOptionMandatory())
-    .addHelpText('after', '\nExample:\n  ops workspace booklet --workspace ws_… --paper a4')
+    .addHelpText('after', example('workspace booklet --workspace ws_… --paper a4'))
     .action(async (options: { workspace: string; paper: Paper }, command: Command) => {
       const workspaceId = options.workspace;
       const outcome = await withSession(({ commands, actor }) =>
@@ -123,7 +123,7 @@ const addPortalCommands = (portal: Command): void => {
     .addOption(new Option('--language <language>').choices(PORTAL_LANGUAGES).default('en'))
     .option('--zone <zone>', 'time zone of the pages, as Europe/Paris', parseZone, 'UTC')
     .option('--minutes <n>', 'minutes the session lasts', wholeFrom(1, LONGEST_MINUTES), DEFAULT_MINUTES)
-    .addHelpText('after', '\nExample:\n  ops portal link --workspace ws_… --scopes readings:read')
+    .addHelpText('after', example('portal link --workspace ws_… --scopes readings:read'))
     .action(async ({ workspace, scopes, language, zone, minutes }: LinkOptions, command: Command) => {
       const answer = await withSession(async ({ commands, config, actor, requireWorkspace }) => {
         if (!config.PORTAL) throw new OpsError('The portal is switched off: set PORTAL=1 for the API.');

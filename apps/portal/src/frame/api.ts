@@ -1,5 +1,4 @@
 import type { AnyProblem, WebhookEndpoint } from '@reading-service/client';
-import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import type { Insider } from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import type { InsideAnswer, InsideCall } from '#platform/http/in-process.js';
@@ -16,14 +15,6 @@ export class ApiProblem extends Error {
     super(problem.code);
   }
 }
-
-/** A part of a page that can be missing: `null` while a store is away, so that the rest of the page still shows. */
-export const unlessAway = <T>(part: Promise<T>): Promise<T | null> =>
-  part.catch((error: unknown) => {
-    if (error instanceof StoreUnavailable) return null;
-    if (error instanceof ApiProblem && error.problem.status >= 500) return null;
-    throw error;
-  });
 
 /** What a page itself refuses, as the API would. @param retryAfter seconds */
 export const refusal = (

@@ -3,8 +3,8 @@ import { h, type ComponentChildren } from 'preact';
 import { rendered, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { refusedField } from './api.js';
-import { Form, readForm } from './form.js';
 import { Checks, PostForm, Text } from './forms.js';
+import { Form, readForm } from './page.js';
 import { Body } from './parts.js';
 
 const failed = (action: string, about = '') => ({

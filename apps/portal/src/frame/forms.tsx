@@ -75,7 +75,7 @@ interface FieldProps {
 }
 
 /** What was typed into a field, its hint and what is wrong with it, and what joins these for a screen reader. */
-const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) => {
+const useField = ({ name, id = name, label, hint, pointer = `/${name}` }: FieldProps) => {
   const { visit, failed } = useShown();
   // Query parameters have pointers of their own.
   const wrong = failed?.refused.problem.errors?.find(
@@ -87,83 +87,63 @@ const useField = ({ name, id = name, hint, pointer = `/${name}` }: FieldProps) =
         {text}
       </span>
     );
+  const { fieldErrors } = visit.texts;
   const said = {
     hint: remark('hint', hint),
-    error: remark(
-      'error',
-      wrong && named(visit.texts.fieldErrors, wrong.code, visit.texts.fieldErrors.other),
-    ),
+    error: remark('error', wrong && named(fieldErrors, wrong.code, fieldErrors.other)),
   };
   const describedBy = (['hint', 'error'] as const).filter((one) => said[one]).map((one) => `${id}-${one}`);
+  const described = {
+    ...(wrong && { 'aria-invalid': true }),
+    ...(describedBy.length > 0 && { 'aria-describedby': describedBy.join(' ') }),
+  };
   return {
-    id,
     typed: failed?.form,
     ...said,
-    described: {
-      ...(wrong && { 'aria-invalid': true }),
-      ...(describedBy.length > 0 && { 'aria-describedby': describedBy.join(' ') }),
-    },
+    described,
+    /** What the control has, in which somebody types. */
+    control: { id, name, ...described },
+    labelled: (control: ComponentChildren) => (
+      <p class="field">
+        <label for={id}>{label}</label>
+        {said.hint}
+        {control}
+        {said.error}
+      </p>
+    ),
   };
 };
-
-const Labelled = ({
-  label,
-  field: { id, hint, error },
-  children,
-}: {
-  readonly label: string;
-  readonly field: ReturnType<typeof useField>;
-  readonly children: ComponentChildren;
-}) => (
-  <p class="field">
-    <label for={id}>{label}</label>
-    {hint}
-    {children}
-    {error}
-  </p>
-);
 
 /** The types of ARIA allow one type of field at a time. */
 const asText = (type: string) => ({ type }) as { readonly type: 'text' };
 
-/** A field of one line. */
-export const Text = ({
-  value = '',
-  type = 'text',
-  required,
-  autoComplete = 'off',
-  ...props
-}: FieldProps & {
+interface TextProps extends FieldProps {
   readonly value?: string;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'datetime-local';
   readonly required?: boolean;
-  readonly autoComplete?: string;
-}) => {
-  const field = useField(props);
-  return (
-    <Labelled label={props.label} field={field}>
-      <input
-        id={field.id}
-        name={props.name}
-        {...asText(type)}
-        value={field.typed?.values.get(props.name) ?? value}
-        {...(required && { required })}
-        autocomplete={autoComplete}
-        {...field.described}
-      />
-    </Labelled>
+}
+
+/** A field of one line. */
+export const Text = ({ value = '', type = 'text', required, ...props }: TextProps) => {
+  const { control, typed, labelled } = useField(props);
+  return labelled(
+    <input
+      {...control}
+      {...asText(type)}
+      value={typed?.values.get(props.name) ?? value}
+      {...(required && { required })}
+      autocomplete="off"
+    />,
   );
 };
 
 /** Several lines. */
 export const Lines = ({ value = '', ...props }: FieldProps & { readonly value?: string }) => {
-  const field = useField(props);
-  return (
-    <Labelled label={props.label} field={field}>
-      <textarea id={field.id} name={props.name} rows={3} {...field.described}>
-        {field.typed?.values.get(props.name) ?? value}
-      </textarea>
-    </Labelled>
+  const { control, typed, labelled } = useField(props);
+  return labelled(
+    <textarea {...control} rows={3}>
+      {typed?.values.get(props.name) ?? value}
+    </textarea>,
   );
 };
 
@@ -173,18 +153,16 @@ interface Options {
 
 /** One of several, each with its words. */
 export const Choice = ({ value, options, ...props }: FieldProps & Options & { readonly value: string }) => {
-  const field = useField(props);
-  const chosen = field.typed?.values.get(props.name) ?? value;
-  return (
-    <Labelled label={props.label} field={field}>
-      <select id={field.id} name={props.name} {...field.described}>
-        {options.map(([one, label]) => (
-          <option value={one} selected={one === chosen}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </Labelled>
+  const { control, typed, labelled } = useField(props);
+  const chosen = typed?.values.get(props.name) ?? value;
+  return labelled(
+    <select {...control}>
+      {options.map(([one, label]) => (
+        <option value={one} selected={one === chosen}>
+          {label}
+        </option>
+      ))}
+    </select>,
   );
 };
 

@@ -118,15 +118,12 @@ export const Pager = ({ next }: { readonly next: string | null }) => {
   );
 };
 
-/** In place of a part that cannot be shown now. */
-export const Away = () => {
-  const { texts } = useVisit();
-  return (
-    <p class="empty" role="status">
-      {texts.partAway}
-    </p>
-  );
-};
+/** A link on a line of its own. */
+export const Lead = ({ to, text }: { readonly to: string; readonly text: string }) => (
+  <p>
+    <a href={to}>{text}</a>
+  </p>
+);
 
 /** An endpoint in a list, by its address. */
 export const EndpointAddress = ({ endpointId, url }: Pick<WebhookEndpoint, 'endpointId' | 'url'>) => (

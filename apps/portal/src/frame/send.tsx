@@ -4,7 +4,6 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PortalLanguage } from '#workspaces/contracts/index.js';
 import { TEXTS } from '../texts/texts.js';
-import type { Form } from './form.js';
 import { type Download, type Shown, ShownContext, type View } from './page.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -123,14 +122,12 @@ const Outside = ({
   title,
   text,
   link,
-  form,
   send,
 }: {
   readonly title: string;
   readonly text: string;
   readonly link?: { readonly href: string; readonly label: string } | undefined;
-  /** What was typed, to be sent from here to the same page. */
-  readonly form?: Form;
+  /** Of a button that sends the page's question back, agreed to. */
   readonly send?: string;
 }) => (
   <main id="content" class="outside">
@@ -141,11 +138,8 @@ const Outside = ({
         <a href={link.href}>{link.label}</a>
       </p>
     )}
-    {form && (
+    {send && (
       <form method="post">
-        {[...form.values].map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
         <button type="submit">{send}</button>
       </form>
     )}
@@ -155,14 +149,8 @@ const Outside = ({
 /** What a page may load and do: its own style, script and icon, forms to itself, and nothing inline. */
 const policy = (frameAncestors: readonly string[]): string =>
   [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'",
+    `form-action 'self'; base-uri 'none'; frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
   ].join('; ');
 
 /** Ends quietly when the receiver leaves. */

@@ -8,9 +8,19 @@ import {
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { Body, Facts, Pager, Section, Table, Time } from '../frame/parts.js';
 import { Choice, Filters } from '../frame/forms.js';
-import type { Page, Visit } from '../frame/page.js';
+import { type Page, usePortal, type Visit } from '../frame/page.js';
 import { named } from '../texts/texts.js';
 import { ReadingLink } from './readings.js';
+
+/** An event, to be looked at by a session that may see events. */
+export const EventLink = ({ of }: { readonly of: string }) =>
+  usePortal().may('events:read') ? (
+    <a href={`/portal/events/${of}`}>
+      <code>{of}</code>
+    </a>
+  ) : (
+    <code>{of}</code>
+  );
 
 const ROWS = 25;
 const ALL_NOTICES = 'notices';
@@ -79,14 +89,7 @@ export const eventsPage: Page = {
             empty={query.size > 0 ? texts.nothingFound : events.empty}
             columns={[
               [texts.deliveries.type, ({ type }) => named(eventTypes, type)],
-              [
-                texts.reading.event,
-                ({ id }) => (
-                  <a href={`/portal/events/${id}`}>
-                    <code>{id}</code>
-                  </a>
-                ),
-              ],
+              [texts.reading.event, ({ id }) => <EventLink of={id} />],
               [texts.reading.when, ({ createdAt }) => <Time at={createdAt} />],
               [texts.readings.id, ({ readingId }) => <ReadingLink of={readingId} />],
             ]}

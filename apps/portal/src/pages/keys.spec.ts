@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { refusedField } from '../frame/api.js';
-import { Form } from '../frame/form.js';
-import type { View } from '../frame/page.js';
+import { type View, Form } from '../frame/page.js';
 import { rendered, rowsOf, shown, visitTo } from '../testing/show.js';
 import { TEXTS } from '../texts/texts.js';
 import { keysPage } from './keys.js';
@@ -30,22 +29,6 @@ it('offers to replace or revoke only a key that still opens something', async ()
   expect(await rowOf({})).toContain(manage);
   expect(await rowOf({ revokedAt: '2026-03-04T05:00:00.000Z' })).not.toContain(manage);
   expect(await rowOf({ expiresAt: '2026-03-04T05:00:00.000Z' })).not.toContain(manage);
-});
-
-it('offers no scope that shows persons to a session that does not see them', async () => {
-  const offered = async (may: (scope: string) => boolean) =>
-    [...(await shown(keysPage, { ...visitTo({}), may })).matchAll(/name="scopes"[^>]*value="([^"]+)"/g)].map(
-      ([, scope]) => scope,
-    );
-  const all = await offered(() => true);
-  expect(all).toEqual(expect.arrayContaining(['readings:read', 'documents:read']));
-  const blind = await offered((scope) => scope !== 'persons:read');
-  expect(all.filter((scope) => !blind.includes(scope))).toEqual([
-    'readings:read',
-    'readings:write',
-    'webhooks:write',
-    'events:read',
-  ]);
 });
 
 it('opens the part of the page in which a key was not replaced, so that the person sees why', async () => {

@@ -1,6 +1,6 @@
 import type { Credits, ReadingPage, WebhookEndpoint } from '@reading-service/client';
-import { allEndpoints, unlessAway } from '../frame/api.js';
-import { Away, Count, EndpointAddress, Facts, Section, State, Table } from '../frame/parts.js';
+import { allEndpoints } from '../frame/api.js';
+import { Count, EndpointAddress, Facts, Lead, Section, State, Table } from '../frame/parts.js';
 import { type Page, type Visit, usePortal, useVisit } from '../frame/page.js';
 import { DaysChart, readingsByDay, ReadingsTable } from './readings.js';
 
@@ -9,7 +9,7 @@ const LATEST = 5;
 const look = async (visit: Visit) => {
   const { api, may } = visit;
   const [credits, readings, endpoints, days] = await Promise.all([
-    may('credits:read') ? unlessAway(api.get<Credits>('/credits')) : undefined,
+    may('credits:read') ? api.get<Credits>('/credits') : null,
     may('readings:read') ? api.get<ReadingPage>('/readings', { limit: LATEST }) : null,
     may('webhooks:read') ? allEndpoints(api) : null,
     may('readings:read') ? readingsByDay(visit) : null,
@@ -30,13 +30,13 @@ export const overviewPage: Page = {
     const unwell = endpoints?.data.filter(needsCare) ?? [];
     const isNew = readings?.data.length === 0;
     return {
-      title: overview.title,
+      title: visit.texts.areas.overview,
       body: (
         <>
           {isNew && <FirstSteps />}
-          {credits !== undefined && (
+          {credits && (
             <Section title={visit.texts.areas.credits}>
-              {credits ? <CreditFacts credits={credits} /> : <Away />}
+              <CreditFacts credits={credits} />
             </Section>
           )}
           {endpoints && (
@@ -102,9 +102,7 @@ const FirstSteps = () => {
           </li>
         ))}
       </ol>
-      <p>
-        <a href="/docs">{texts.overview.guide}</a>
-      </p>
+      <Lead to="/docs" text={texts.overview.guide} />
     </Section>
   );
 };

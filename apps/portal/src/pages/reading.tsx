@@ -1,15 +1,14 @@
 import type { DocumentLink, Reading, ReadingHistoryPage } from '@reading-service/client';
-import { refusedField, unlessAway } from '../frame/api.js';
+import { refusedField } from '../frame/api.js';
 import { Choice, PostForm, Text } from '../frame/forms.js';
 import { type Download, type Page, type Visit, usePortal } from '../frame/page.js';
-import { Away, type Column, Count, Facts, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
+import { type Column, Count, Facts, Section, shownOnce, State, Table, Time } from '../frame/parts.js';
 import { named } from '../texts/texts.js';
 
+/** How the name of a file in each format ends. */
+const ENDINGS = { pdf: 'pdf', markdown: 'md', document_v1: 'json' } as const;
 const FORMATS = ['pdf', 'markdown', 'document_v1'] as const;
-type Format = (typeof FORMATS)[number];
 const LIFETIMES = ['3600', '86400', '604800', '2592000'] as const;
-
-const isFormat = (text: string): text is Format => (FORMATS as readonly string[]).includes(text);
 
 /** Every version of the document, and what makes another one. */
 export const Documents = ({ reading }: { readonly reading: Reading }) => {
@@ -111,12 +110,12 @@ const look = async ({ api, may, params }: Visit) => {
   // One after the other: an unknown reading is one refusal, not three.
   const reading = await api.get<Reading>(path);
   const [history, links] = await Promise.all([
-    unlessAway(api.get<ReadingHistoryPage>(`${path}/events`, { limit: EVENTS })),
+    api.get<ReadingHistoryPage>(`${path}/events`, { limit: EVENTS }),
     may('documents:read') && reading.document.available
       ? api.get<{ data: readonly DocumentLink[] }>(`${path}/document/links`, { limit: LINKS })
       : null,
   ]);
-  return { reading, history: history?.data ?? null, links: links?.data ?? null };
+  return { reading, history: history.data, links: links?.data ?? null };
 };
 
 const isUnderWay = ({ status, document, erasedAt }: Reading): boolean =>
@@ -150,7 +149,7 @@ export const readingPage: Page = {
             </Section>
           )}
           <Section title={texts.reading.timeline}>
-            {history ? <Timeline history={history} /> : <Away />}
+            <Timeline history={history} />
           </Section>
           {may('erasure') && reading.erasedAt === null && (
             <Section title={texts.reading.erase}>
@@ -208,8 +207,8 @@ export const documentPage: Page = {
     const [format, version] = [query.get('format') ?? '', query.get('version')];
     const search = new URLSearchParams({ format, ...(version && { version }) });
     const file = await api.file(`${routeOf({ params })}/document?${search}`);
-    const ending = isFormat(format) ? { pdf: 'pdf', markdown: 'md', document_v1: 'json' }[format] : 'bin';
-    return { ...file, fileName: `reading-${params['readingId']!}.${ending}` };
+    const ending = FORMATS.find((one) => one === format);
+    return { ...file, fileName: `reading-${params['readingId']!}.${ending ? ENDINGS[ending] : 'bin'}` };
   },
 };
 
@@ -278,7 +277,7 @@ const Timeline = ({ history }: { readonly history: ReadingHistoryPage['data'] })
       rows={history}
       empty={texts.none}
       columns={[
-        [reading.event, ({ type }) => named(texts.history, type)],
+        [reading.event, ({ type }) => named({ ...texts.states, ...texts.history }, type)],
         [reading.when, ({ occurredAt }) => <Time at={occurredAt} />],
         [reading.detail, ({ data }) => detailOf(data)],
       ]}

@@ -1,10 +1,9 @@
 import type { CreateReading, Reading, ReadingPage, ReadingSummary } from '@reading-service/client';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { CountReadings, type ReadingsOfDay } from '#readings/contracts/index.js';
-import { type Form, instantOf } from '../frame/form.js';
 import { Choice, Filters, PostForm, Text } from '../frame/forms.js';
-import { type Page, type Visit, usePortal, useVisit } from '../frame/page.js';
-import { BarChart, Pager, State, Table, Time } from '../frame/parts.js';
+import { type Page, type Visit, usePortal, useVisit, type Form, instantOf } from '../frame/page.js';
+import { BarChart, Lead, Pager, State, Table, Time } from '../frame/parts.js';
 
 /** A reading that something is about: a link for a session that may see readings. */
 export const ReadingLink = ({
@@ -69,14 +68,7 @@ export const ReadingsTable = ({
       rows={rows}
       empty={query.size > 0 ? texts.nothingFound : readings.empty}
       columns={[
-        [
-          readings.id,
-          ({ readingId }) => (
-            <a href={`/portal/readings/${readingId}`}>
-              <code>{readingId}</code>
-            </a>
-          ),
-        ],
+        [readings.id, ({ readingId }) => <ReadingLink of={readingId} />],
         [readings.status, (one) => <State of={one.erasedAt === null ? one.status : 'erased'} />],
         [readings.locale, ({ locale }) => texts.locales[locale]],
         [readings.created, ({ createdAt }) => <Time at={createdAt} />],
@@ -117,14 +109,10 @@ export const readingsPage: Page = {
     const { data, nextCursor } = failed ? { data: [], nextCursor: null } : await find(visit);
     const statuses = STATUSES.map((status) => [status, texts.states[status]] as const);
     return {
-      title: texts.readings.title,
+      title: texts.areas.readings,
       body: (
         <>
-          {visit.may('readings:write') && (
-            <p>
-              <a href="/portal/readings/new">{texts.readings.order}</a>
-            </p>
-          )}
+          {visit.may('readings:write') && <Lead to="/portal/readings/new" text={texts.readings.order} />}
           <Filters>
             <Choice
               name="status"

@@ -32,7 +32,7 @@ export const settingsPage: Page = {
           <PostForm action="display" submit={texts.settings.save}>
             <Choice
               name="language"
-              label={texts.settings.language}
+              label={texts.readings.locale}
               value={session.language}
               options={PORTAL_LANGUAGES.map((language) => [language, texts.settings.languages[language]])}
             />

@@ -90,11 +90,6 @@ export const en = {
     title: 'You are not signed in',
     text: 'Your session has ended, or it was ended for you. Ask for a new link where you got the last one.',
   },
-  unsent: {
-    title: 'You are not signed in',
-    text: 'Your session has ended, so nothing was done. This page keeps what you typed: open a new link in another tab, then come back here and send it.',
-    send: 'Send it now',
-  },
   enter: {
     title: 'Enter the portal?',
     text: (workspace: string) => `This link opens the portal of ${workspace} in this browser.`,
@@ -116,7 +111,6 @@ export const en = {
   },
   refused: 'This did not work',
   notFound: { title: 'There is no such page', text: 'It does not exist, or your session may not see it.' },
-  partAway: 'This part is not available right now. Nothing is lost.',
   unavailable: {
     title: 'This page is not available right now',
     text: 'Nothing is lost. Load the page again in a moment.',
@@ -192,7 +186,6 @@ export const en = {
     other: 'This value cannot be used here.',
   },
   readings: {
-    title: 'Readings',
     caption: 'Readings, newest first',
     empty: 'No reading here. Orders through the API and from this portal appear in this list.',
     order: 'Order a reading',
@@ -268,9 +261,6 @@ export const en = {
     requested: 'Ordered',
     started: 'Started',
     attempt_failed: 'An attempt failed',
-    delayed: 'Delayed',
-    completed: 'Completed',
-    failed: 'Failed',
     erased: 'Personal data erased',
     unreadable: 'An event that cannot be shown',
   },
@@ -281,7 +271,6 @@ export const en = {
     internal_error: 'an internal error',
   },
   overview: {
-    title: 'Overview',
     available: 'Available',
     reserved: 'Held by readings under way',
     nextExpiry: 'Next to expire',
@@ -364,7 +353,6 @@ export const en = {
   /** The events of the credit ledger. */
   movements: STATEMENT_WORDS.en.movementKinds,
   settings: {
-    language: 'Language',
     languages: { fr: 'Français', en: 'English' },
     timeZone: 'Time zone',
     timeZoneHint: 'Such as Europe/Paris or America/New_York.',
@@ -399,7 +387,6 @@ export const en = {
     headersBefore: 'Set now',
     maxPerSecond: 'Deliveries per second, at most',
     maxPerSecondHint: '1 to 1,000. Empty: no limit.',
-    save: 'Save',
   },
   newEndpoint: {
     done: 'The endpoint is created',
@@ -449,7 +436,6 @@ export const en = {
     title: 'Deliveries',
     caption: 'Deliveries, newest first',
     empty: 'No delivery here. Send a trial to see one.',
-    status: 'State',
     last: 'Last answer',
     noAnswer: 'none yet',
     inTurn: 'in its turn',

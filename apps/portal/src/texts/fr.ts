@@ -91,11 +91,6 @@ export const fr: Texts = {
     title: 'Vous n’êtes pas connecté',
     text: 'Votre session a pris fin, ou quelqu’un y a mis fin. Demandez un nouveau lien là où vous avez reçu le dernier.',
   },
-  unsent: {
-    title: 'Vous n’êtes pas connecté',
-    text: 'Votre session a pris fin : rien n’a été fait. Cette page garde ce que vous avez saisi. Ouvrez un nouveau lien dans un autre onglet, puis revenez l’envoyer d’ici.',
-    send: 'Envoyer maintenant',
-  },
   enter: {
     title: 'Entrer dans le portail ?',
     text: (workspace: string) => `Ce lien ouvre le portail de ${workspace} dans ce navigateur.`,
@@ -120,7 +115,6 @@ export const fr: Texts = {
     title: 'Cette page n’existe pas',
     text: 'Elle n’existe pas, ou votre session ne peut pas la voir.',
   },
-  partAway: 'Cette partie n’est pas disponible pour le moment. Rien n’est perdu.',
   unavailable: {
     title: 'Cette page n’est pas disponible pour le moment',
     text: 'Rien n’est perdu. Rechargez la page dans un instant.',
@@ -196,7 +190,6 @@ export const fr: Texts = {
     other: 'Cette valeur ne convient pas.',
   },
   readings: {
-    title: 'Lectures',
     caption: 'Lectures, les plus récentes d’abord',
     empty: 'Aucune lecture ici. Les commandes par l’API et depuis ce portail apparaissent dans cette liste.',
     order: 'Commander une lecture',
@@ -272,9 +265,6 @@ export const fr: Texts = {
     requested: 'Commandée',
     started: 'Commencée',
     attempt_failed: 'Une tentative a échoué',
-    delayed: 'Retardée',
-    completed: 'Terminée',
-    failed: 'Échouée',
     erased: 'Données personnelles effacées',
     unreadable: 'Un événement qui ne peut être montré',
   },
@@ -285,7 +275,6 @@ export const fr: Texts = {
     internal_error: 'une erreur interne',
   },
   overview: {
-    title: 'Vue d’ensemble',
     available: 'Disponibles',
     reserved: 'Retenus par les lectures en cours',
     nextExpiry: 'Prochaine échéance',
@@ -368,7 +357,6 @@ export const fr: Texts = {
   /** The events of the credit ledger. */
   movements: STATEMENT_WORDS.fr.movementKinds,
   settings: {
-    language: 'Langue',
     languages: { fr: 'Français', en: 'English' },
     timeZone: 'Fuseau horaire',
     timeZoneHint: 'Comme Europe/Paris ou America/Montreal.',
@@ -403,7 +391,6 @@ export const fr: Texts = {
     headersBefore: 'En place',
     maxPerSecond: 'Envois par seconde, au plus',
     maxPerSecondHint: 'De 1 à 1 000. Vide : sans limite.',
-    save: 'Enregistrer',
   },
   newEndpoint: {
     done: 'L’endpoint est créé',
@@ -457,7 +444,6 @@ export const fr: Texts = {
     title: 'Envois',
     caption: 'Envois, les plus récents d’abord',
     empty: 'Aucun envoi ici. Envoyez un essai pour en voir un.',
-    status: 'État',
     last: 'Dernière réponse',
     noAnswer: 'pas encore',
     inTurn: 'quand son tour viendra',

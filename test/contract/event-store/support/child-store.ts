@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { programPath } from '#platform/program-path.js';
-import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
-import { otherEventStore } from '../../../../apps/embedded/src/event-store-process.js';
+import { listenOnce, otherEventStore } from '../../../../apps/embedded/src/event-store-process.js';
 import { patient } from './client.js';
 
 /** Command line of another event store, with `{port}` and `{data}`; without it, the specs start the embedded one. */

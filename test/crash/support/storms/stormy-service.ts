@@ -2,7 +2,7 @@ import type { StoreConnection } from '#event-sourcing/store/event-store.js';
 import { observeContract, assertObserved } from '../../../support/observe-contract.js';
 import { Integrator, until, untilServed } from '../../../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver, type Stack } from '../../../support/index.js';
-import { listenOnce } from '../../../../apps/embedded/src/listen-once.js';
+import { listenOnce } from '../../../../apps/embedded/src/event-store-process.js';
 import { namedConsumers } from '../../../support/named-consumers.js';
 import { startStores, type StartedProcess, type StartedStores } from '../../../support/start-processes.js';
 import type { Aftermath } from '../nothing-lost.js';

@@ -4,8 +4,7 @@ import type { WebhookEndpoint } from '@reading-service/client';
 import { rendered, shown, visitTo } from '../../testing/show.js';
 import { TEXTS } from '../../texts/texts.js';
 import { editEndpointPage, endpointsPage, secretPage } from './endpoints.js';
-import { NextAttempt, oneEndpointPage } from './endpoint.js';
-import { replayPage } from './replay.js';
+import { NextAttempt, oneEndpointPage, replayPage } from './endpoint.js';
 
 const { deliveries, states, never } = TEXTS.en;
 const URL_OF_ONE = 'https://shop.example/hooks';

@@ -1,15 +1,41 @@
-import type { Delivery, DeliveryPage, WebhookEndpoint, WebhookEndpointStats } from '@reading-service/client';
+import type {
+  Delivery,
+  DeliveryPage,
+  WebhookEndpoint,
+  WebhookEndpointStats,
+  DeliveryHistory,
+  Replay,
+} from '@reading-service/client';
 import {
   DELIVERY_STATUSES,
   type EndpointHealth,
   ListWebhookEndpoints,
   NOTICE_TYPES,
   PUBLIC_EVENT_TYPES,
+  type AnsweredDelivery,
+  FindAnsweredDelivery,
+  FindToldEvent,
+  type ToldEvent,
+  REPLAYABLE_STATUSES,
+  UNDELIVERED_STATUSES,
 } from '#webhooks/contracts/index.js';
-import { areFilters, Choice, Filters, PostForm, Text } from '../../frame/forms.js';
-import { type Failed, type GoTo, type Page, type Visit, usePortal, useVisit } from '../../frame/page.js';
-import { BarChart, Count, Facts, Pager, Section, State, Table, Time } from '../../frame/parts.js';
+import { areFilters, Choice, Filters, PostForm, Text, Checks } from '../../frame/forms.js';
+import {
+  type Failed,
+  type GoTo,
+  type Page,
+  type Visit,
+  usePortal,
+  useVisit,
+  instantOf,
+} from '../../frame/page.js';
+import { BarChart, Count, Facts, Lead, Pager, Section, State, Table, Time, Body } from '../../frame/parts.js';
 import { named } from '../../texts/texts.js';
+import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
+import { printableLines } from '#platform/text/printable.js';
+import { GetExternalId } from '#readings/contracts/index.js';
+import { EventLink } from '../events.js';
+import { ReadingLink } from '../readings.js';
 
 /** When waiting deliveries are tried next. While an endpoint gets probes alone, their own time may have passed. */
 export const NextAttempt = ({ at, of }: { readonly at: string | null; readonly of: WebhookEndpoint }) => {
@@ -21,7 +47,7 @@ export const NextAttempt = ({ at, of }: { readonly at: string | null; readonly o
 };
 
 /** How an attempt ended: the status of the answer, or why there is none. */
-export const AttemptOutcome = ({
+const AttemptOutcome = ({
   of,
   mayCome = false,
 }: {
@@ -64,7 +90,7 @@ const Deliveries = ({ endpointId, page }: { readonly endpointId: string; readonl
       <Filters>
         <Choice
           name="status"
-          label={deliveries.status}
+          label={texts.readings.status}
           value={query.get('status') ?? ''}
           options={[
             ['', texts.all],
@@ -97,7 +123,7 @@ const Deliveries = ({ endpointId, page }: { readonly endpointId: string; readonl
               </a>
             ),
           ],
-          [deliveries.status, ({ status }) => <State of={status} />],
+          [texts.readings.status, ({ status }) => <State of={status} />],
           [texts.delivery.attempts, ({ attempts }) => attempts, 'number'],
           [
             deliveries.last,
@@ -199,9 +225,7 @@ export const endpointPage = ({ params }: Visit): string =>
 
 /** Of which endpoint a page is. */
 export const EndpointLink = ({ to }: { readonly to: Pick<WebhookEndpoint, 'endpointId' | 'url'> }) => (
-  <p>
-    <a href={`/portal/webhooks/${to.endpointId}`}>{to.url}</a>
-  </p>
+  <Lead to={`/portal/webhooks/${to.endpointId}`} text={to.url} />
 );
 
 /** `paused`: somebody has disabled it, not the service. */
@@ -356,5 +380,286 @@ const EndpointActions = ({ endpoint: one }: { readonly endpoint: WebhookEndpoint
         )}
       </div>
     </>
+  );
+};
+
+/**
+ * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, it is `null`
+ * here, as after an erasure.
+ */
+const toldBody = async (
+  { body, readingId, showsExternalId }: ToldEvent,
+  { queries, may }: Visit,
+): Promise<Parameters<typeof Body>[0]> => {
+  if (!showsExternalId || readingId === null) return { text: body, hides: false };
+  const sees = may(PERSONS_SCOPE);
+  const externalId = sees ? await queries.execute(new GetExternalId(readingId)) : null;
+  return { text: `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`, hides: !sees };
+};
+
+const pathOf = (visit: Visit): string =>
+  `${endpointPath(visit)}/deliveries/${encodeURIComponent(visit.params['deliveryId']!)}`;
+
+export const deliveryPage: Page = {
+  path: '/webhooks/:endpointId/deliveries/:deliveryId',
+  area: 'webhooks',
+  needs: 'webhooks:read',
+  show: async (visit, failed) => {
+    const { texts, may, api, queries, session } = visit;
+    const delivery = await api.personal<DeliveryHistory>(pathOf(visit));
+    const [endpoint, told, answered] = await Promise.all([
+      api.get<WebhookEndpoint>(endpointPath(visit)),
+      queries.execute(new FindToldEvent(session.workspaceId, session.mode, delivery.eventId)),
+      // The API has let the session see this delivery. Answers may repeat what the receiver knows of a person.
+      may(PERSONS_SCOPE) ? queries.execute(new FindAnsweredDelivery(delivery.deliveryId)) : null,
+    ]);
+    return {
+      title: texts.pair(texts.delivery.title, named(texts.eventTypes, delivery.type)),
+      refreshSeconds: delivery.status === 'pending' && !failed ? LOOK_AGAIN : undefined,
+      body: (
+        <>
+          <EndpointLink to={endpoint} />
+          <DeliveryFacts delivery={delivery} endpoint={endpoint} />
+          {may('webhooks:write') && <PostForm action="redeliver" submit={texts.delivery.redeliver} />}
+          <Section title={texts.delivery.attempts}>
+            <Attempts delivery={delivery} />
+            {delivery.history.some(({ error }) => error !== null) && <Answers of={answered} />}
+          </Section>
+          <Section title={texts.delivery.request}>
+            <p>
+              <code>{`POST ${endpoint.url}`}</code>
+            </p>
+            <h3>{texts.delivery.body}</h3>
+            {told ? <Body {...await toldBody(told, visit)} /> : <p class="empty">{texts.delivery.noBody}</p>}
+          </Section>
+        </>
+      ),
+    };
+  },
+  actions: {
+    redeliver: async (visit, form) => {
+      const { deliveryId } = await visit.api.post<{ readonly deliveryId: string }>(
+        `${pathOf(visit)}/redeliver`,
+        {},
+        form.key,
+      );
+      return { goTo: `${endpointPage(visit)}/deliveries/${deliveryId}`, done: 'redelivering' };
+    },
+  },
+};
+
+const markOf = ({ delivery: said }: Visit['texts'], delivery: DeliveryHistory): string => {
+  if (delivery.test) return said.trial;
+  if (delivery.replayId !== null) return said.replayed;
+  return delivery.redelivery ? said.redelivery : said.first;
+};
+
+const DeliveryFacts = ({
+  delivery,
+  endpoint,
+}: {
+  readonly delivery: DeliveryHistory;
+  readonly endpoint: WebhookEndpoint;
+}) => {
+  const { texts } = usePortal();
+  return (
+    <Facts
+      of={[
+        [texts.readings.status, <State of={delivery.status} />],
+        [texts.delivery.mark, markOf(texts, delivery)],
+        [texts.reading.event, <EventLink of={delivery.eventId} />],
+        delivery.readingId !== null && [texts.readings.id, <ReadingLink of={delivery.readingId} />],
+        [texts.webhooks.created, <Time at={delivery.createdAt} />],
+        delivery.status === 'pending'
+          ? [texts.endpoint.nextAttempt, <NextAttempt at={delivery.nextAttemptAt} of={endpoint} />]
+          : [texts.delivery.settled, <Time at={delivery.settledAt} />],
+      ]}
+    />
+  );
+};
+
+const Attempts = ({ delivery }: { readonly delivery: DeliveryHistory }) => {
+  const { delivery: said } = useVisit().texts;
+  return (
+    <Table
+      caption={said.attempts}
+      rows={delivery.history}
+      empty={said.attemptsEmpty}
+      columns={[
+        [said.number, ({ number }) => <Count of={number} />],
+        [said.started, ({ startedAt }) => <Time at={startedAt} />],
+        [said.duration, ({ durationMs }) => <Count of={durationMs} />, 'number'],
+        [said.outcome, (attempt) => <AttemptOutcome of={attempt} />],
+      ]}
+    />
+  );
+};
+
+/** What the receiver said to failed attempts, as text: it may hold anything. */
+const Answers = ({ of }: { readonly of: AnsweredDelivery | null }) => {
+  const { texts, may } = usePortal();
+  const { delivery: said } = texts;
+  const answered = of?.history.filter(({ answer }) => answer !== null) ?? [];
+  return (
+    <>
+      {answered.map(({ number, answer }) => (
+        <details>
+          <summary>{said.answerTo(String(number))}</summary>
+          <pre tabIndex={0}>
+            <code dir="auto">{printableLines(answer!)}</code>
+          </pre>
+        </details>
+      ))}
+      <p class="hint">{may(PERSONS_SCOPE) ? said.answerHint : said.answerHidden}</p>
+    </>
+  );
+};
+
+/** The same for a replay. */
+const REPLAY_LOOK_AGAIN = 2;
+const A_DAY_MS = 86_400_000;
+/** Of an instant, what a field for minutes takes. */
+const MINUTES = 'YYYY-MM-DDTHH:MM'.length;
+
+const start = async (visit: Visit, choice: object, key: string) => {
+  const { replayId } = await visit.api.post<Replay>(`${endpointPath(visit)}/replay`, choice, key);
+  return { goTo: `${endpointPage(visit)}/replays/${replayId}` };
+};
+
+export const replayPage: Page = {
+  path: '/webhooks/:endpointId/replay',
+  area: 'webhooks',
+  needs: 'webhooks:write',
+  show: async (visit) => {
+    const { texts, api } = visit;
+    const { replay, eventTypes, replayable } = texts;
+    const endpoint = await api.get<WebhookEndpoint>(endpointPath(visit));
+    const since = new Date(Date.now() - A_DAY_MS).toISOString().slice(0, MINUTES);
+    return {
+      title: texts.endpoint.pages.replay,
+      body: (
+        <>
+          <EndpointLink to={endpoint} />
+          <p>{replay.hint}</p>
+          <PostForm action="count" submit={replay.count}>
+            <Text name="since" type="datetime-local" label={replay.since} value={since} required />
+            <Text name="until" type="datetime-local" label={texts.keys.expiresUtc} hint={replay.untilHint} />
+            <Checks
+              name="types"
+              label={texts.areas.events}
+              values={endpoint.events}
+              options={PUBLIC_EVENT_TYPES.map((type) => [type, eventTypes[type]])}
+            />
+            <Checks
+              name="statuses"
+              label={replay.statuses}
+              values={UNDELIVERED_STATUSES}
+              options={REPLAYABLE_STATUSES.map((status) => [status, replayable[status]])}
+            />
+          </PostForm>
+        </>
+      ),
+    };
+  },
+  actions: {
+    count: (visit, form) => {
+      const until = form.text('until');
+      const choice = {
+        since: instantOf(form.text('since')),
+        ...(until !== '' && { until: instantOf(until) }),
+        types: form.all('types'),
+        statuses: form.all('statuses'),
+        dryRun: true,
+      };
+      return start(visit, choice, form.key);
+    },
+  },
+};
+
+const replayPath = (visit: Visit): string =>
+  `${endpointPath(visit)}/replays/${encodeURIComponent(visit.params['replayId']!)}`;
+
+const isUnderWay = ({ state }: Replay): boolean => state === 'queued' || state === 'running';
+
+export const oneReplayPage: Page = {
+  path: '/webhooks/:endpointId/replays/:replayId',
+  area: 'webhooks',
+  needs: 'webhooks:write',
+  show: async (visit, failed) => {
+    const { texts, api } = visit;
+    const replay = await api.get<Replay>(replayPath(visit));
+    const waits = isUnderWay(replay) || replay.deliveries.pending > 0;
+    return {
+      title: texts.endpoint.pages.replay,
+      refreshSeconds: waits && !failed ? REPLAY_LOOK_AGAIN : undefined,
+      body: (
+        <>
+          <Lead to={endpointPage(visit)} text={texts.newEndpoint.toEndpoint} />
+          <Outcome replay={replay} />
+          <ReplayFacts replay={replay} />
+        </>
+      ),
+    };
+  },
+  actions: {
+    /** Sends what a dry run has counted: the same choice, up to the same instant. */
+    start: async (visit, form) => {
+      const { since, until, types, statuses } = await visit.api.get<Replay>(replayPath(visit));
+      return start(visit, { since, until, types, statuses, dryRun: false }, form.key);
+    },
+    stop: async (visit) => {
+      await visit.api.delete(replayPath(visit));
+      return { goTo: visit.path, done: 'replayStopped' };
+    },
+  },
+};
+
+/** What a replay found or does, and what can be done next. */
+const Outcome = ({ replay: one }: { readonly replay: Replay }) => {
+  const visit = usePortal();
+  const { texts, formats } = visit;
+  const { replay } = texts;
+  if (isUnderWay(one))
+    return (
+      <>
+        <p class="empty">{one.dryRun ? replay.counting : replay.running}</p>
+        {!one.dryRun && <PostForm action="stop" submit={replay.stop} />}
+      </>
+    );
+  if (!one.dryRun || one.state !== 'finished') return null;
+  return (
+    <>
+      <p class={one.events === 0 ? 'empty' : 'done'} role="status">
+        {one.events === 0 ? replay.none : replay.counted(formats.number(one.events))}
+      </p>
+      {one.events > 0 && <PostForm action="start" submit={replay.start} />}
+      <Lead to={`${endpointPage(visit)}/replay`} text={replay.another} />
+    </>
+  );
+};
+
+const ReplayFacts = ({ replay: one }: { readonly replay: Replay }) => {
+  const { texts, formats } = useVisit();
+  const { replay, eventTypes, replayable, states } = texts;
+  const sent = (['pending', 'succeeded', 'exhausted', 'skipped'] as const).map((state) =>
+    texts.pair(states[state], formats.number(one.deliveries[state])),
+  );
+  return (
+    <Facts
+      of={[
+        [
+          texts.readings.status,
+          <State of={one.dryRun && one.state === 'finished' ? 'counted' : one.state} />,
+        ],
+        [texts.areas.events, <Count of={one.events} />],
+        !one.dryRun && [replay.progress, formats.percent(one.progress)],
+        !one.dryRun && [texts.deliveries.title, sent.join(', ')],
+        !one.dryRun && [replay.done, <Time at={one.finishedAt} />],
+        [replay.from, <Time at={one.since} />],
+        [replay.to, <Time at={one.until} />],
+        [texts.areas.events, one.types.map((type) => eventTypes[type]).join(', ')],
+        [replay.statuses, one.statuses.map((status) => replayable[status]).join(', ')],
+      ]}
+    />
   );
 };

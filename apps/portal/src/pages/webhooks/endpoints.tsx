@@ -9,10 +9,19 @@ import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import { projectPath } from '#platform/project-path.js';
 import { ListWebhookEndpoints, NOTICE_TYPES, PUBLIC_EVENT_TYPES } from '#webhooks/contracts/index.js';
 import { refusedField } from '../../frame/api.js';
-import type { Form } from '../../frame/form.js';
 import { Checks, Choice, Lines, PostForm, Text } from '../../frame/forms.js';
-import { type Page, usePortal, useVisit } from '../../frame/page.js';
-import { EndpointAddress, Facts, Pager, Secret, Section, State, Table, Time } from '../../frame/parts.js';
+import { type Page, usePortal, useVisit, type Form } from '../../frame/page.js';
+import {
+  EndpointAddress,
+  Facts,
+  Lead,
+  Pager,
+  Secret,
+  Section,
+  State,
+  Table,
+  Time,
+} from '../../frame/parts.js';
 import { EndpointLink, endpointPage, endpointPath, stateOf } from './endpoint.js';
 
 /** As docs/webhooks.md shows them; `test/webhooks-docs` runs them. */
@@ -48,9 +57,7 @@ const NewSecret = ({
         <Secret label={texts.newEndpoint.secret} value={secret} />
       )}
       {children}
-      <p>
-        <a href={href}>{texts.newEndpoint.toEndpoint}</a>
-      </p>
+      <Lead to={href} text={texts.newEndpoint.toEndpoint} />
       <Section title={texts.newEndpoint.verify}>
         <p>{texts.newEndpoint.verifyHint}</p>
         {SNIPPETS.map(({ language, code }, at) => (
@@ -179,9 +186,7 @@ export const endpointsPage: Page = {
       body: (
         <>
           {may('webhooks:write') && may(PERSONS_SCOPE) && (
-            <p>
-              <a href="/portal/webhooks/new">{webhooks.create}</a>
-            </p>
+            <Lead to="/portal/webhooks/new" text={webhooks.create} />
           )}
           <Table
             caption={webhooks.caption}
@@ -249,7 +254,7 @@ export const editEndpointPage: Page = {
   area: 'webhooks',
   needs: 'webhooks:write',
   show: async (visit, failed) => {
-    const { editEndpoint, webhooks } = visit.texts;
+    const { editEndpoint, settings } = visit.texts;
     const { found: endpoint, etag } = await visit.api.tagged<WebhookEndpoint>(endpointPath(visit));
     const { host } = new URL(endpoint.url);
     const isTold = failed?.refused.problem.status === 412;
@@ -258,7 +263,7 @@ export const editEndpointPage: Page = {
       body: (
         <>
           <EndpointLink to={endpoint} />
-          <PostForm action="save" submit={webhooks.save}>
+          <PostForm action="save" submit={settings.save}>
             {/* Still that of what the person saw, until the page has said that somebody changed it since. */}
             <input type="hidden" name="etag" value={(!isTold && failed?.form.text('etag')) || etag} />
             <EndpointFields endpoint={endpoint} />

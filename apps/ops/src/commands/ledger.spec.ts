@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { AsOf } from '#billing/contracts/index.js';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { InMemoryEventStore } from '#event-sourcing/testing/in-memory-event-store.js';
-import { requirePast } from './reports.js';
+import { requirePast } from './ledger.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 const LAST = 3n;

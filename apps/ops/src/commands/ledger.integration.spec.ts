@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monthFiles, signedMonth } from '#billing/audit/month.js';
-import { packMonth, writeMonth } from './months.js';
+import { packMonth, writeMonth } from './ledger.js';
 
 const PERIOD = '2026-06';
 const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5', refunds: '6' };

@@ -1,3 +1,18 @@
+import type { SessionScope } from '#platform/auth/scopes.js';
+import { ApiProblem, Api, refusal } from './frame/api.js';
+import { Refusal } from './frame/forms.js';
+import {
+  type Area,
+  type View,
+  type Visit,
+  type Answer,
+  type Failed,
+  type Page,
+  Form,
+  readForm,
+} from './frame/page.js';
+import { Lead } from './frame/parts.js';
+import { type Site, readAssets, Sender } from './frame/send.js';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { RequestListener } from 'node:http';
@@ -18,14 +33,66 @@ import {
   type PortalAddress,
   type PortalSession,
 } from '#workspaces/contracts/index.js';
-import { Api, ApiProblem, refusal } from './frame/api.js';
-import { Form, readForm } from './frame/form.js';
 import { formatsOf } from './frame/formats.js';
-import type { Answer, Failed, Page, Visit } from './frame/page.js';
-import { portalSite, refusedPage } from './frame/portal-site.js';
-import { readAssets, Sender } from './frame/send.js';
 import { PAGES } from './pages/pages.js';
 import { TEXTS } from './texts/texts.js';
+
+/** The navigation, in its order. Without the scope, a session does not see the entry. */
+const AREAS: readonly { readonly area: Area; readonly path: string; readonly needs?: SessionScope }[] = [
+  { area: 'overview', path: '' },
+  { area: 'readings', path: '/readings', needs: 'readings:read' },
+  { area: 'webhooks', path: '/webhooks', needs: 'webhooks:read' },
+  { area: 'events', path: '/events', needs: 'events:read' },
+  { area: 'keys', path: '/keys', needs: 'keys:write' },
+  { area: 'credits', path: '/credits', needs: 'credits:read' },
+  { area: 'settings', path: '/settings' },
+];
+
+/** The portal of a session's workspace. @param current where the page belongs; `null`: nowhere */
+const portalSite = ({ texts, session, may }: Visit, current: Area | null): Site => ({
+  language: session.language,
+  name: texts.portal,
+  home: '/portal',
+  about: session.workspaceId,
+  areas: AREAS.filter(({ needs }) => needs === undefined || may(needs)).map(({ area, path }) => ({
+    label: texts.areas[area],
+    href: `/portal${path}`,
+    isCurrent: area === current,
+  })),
+  tools: (
+    <>
+      {session.modes.length > 1 && <ModeSwitch texts={texts} isLive={session.mode === 'live'} />}
+      {session.returnUrl !== null && <a href={session.returnUrl}>{texts.back}</a>}
+      <form method="post" action="/portal/sign-out">
+        <button type="submit" class="quiet">
+          {texts.signOut}
+        </button>
+      </form>
+    </>
+  ),
+  notice: session.mode === 'test' && <p class="test-mode">{texts.testMode}</p>,
+});
+
+const ModeSwitch = ({ texts, isLive }: Pick<Visit, 'texts'> & { readonly isLive: boolean }) => (
+  <form method="post" action="/portal/mode">
+    <input type="hidden" name="mode" value={isLive ? 'test' : 'live'} />
+    <button type="submit" class="quiet">
+      {isLive ? texts.toTestMode : texts.toLiveMode}
+    </button>
+  </form>
+);
+
+/** The page in place of one that the API refuses; `null`: there is no such page. */
+const refusedPage = ({ texts, path, query }: Visit, refused: ApiProblem | null): View => ({
+  title: refused === null ? texts.notFound.title : texts.refused,
+  body: (
+    <>
+      {refused === null ? <p>{texts.notFound.text}</p> : <Refusal of={refused} />}
+      {query.size > 0 && <a href={path}>{texts.clearFilters}</a>}
+      <Lead to="/portal" text={texts.areas.overview} />
+    </>
+  ),
+});
 
 /**
  * Its prefix binds it to this host, to https and to every path. Browsers also keep it over http from `localhost`; Safari
@@ -90,16 +157,6 @@ type Handler = (request: Request, response: Response) => Promise<void>;
 /** Does what a form of a signed-in person asks for. */
 type FormHandler = (visit: Visit, form: Form, response: Response) => Promise<void>;
 
-/** The bucket of the person's workspace has no token for the request. */
-class Limited extends Error {
-  constructor(
-    readonly visit: Visit,
-    readonly refused: ApiProblem,
-  ) {
-    super(refused.message);
-  }
-}
-
 /** The requests of the portal: who sends them, and what answers them. */
 class Portal {
   private readonly queries: QueryBus;
@@ -128,7 +185,6 @@ class Portal {
       try {
         await answer(request, response);
       } catch (error) {
-        if (error instanceof Limited) return this.refuse(error.visit, error.refused, response);
         this.log.error({ requestId: requestIdOf(request), err: error }, 'a page of the portal failed');
         if (!response.headersSent) this.outside(request, response, 503, 'unavailable');
       }
@@ -150,9 +206,8 @@ class Portal {
     return this.fromItsPages(async (request, response) => {
       const form = readForm(request.body, request.headers['content-type']);
       if (!form) return this.outside(request, response, 400, 'foreignForm');
-      const visit = await this.visitOf(request);
-      if (!visit) return this.signedOut(request, response, form);
-      return act(visit, form, response);
+      const visit = await this.visitOf(request, response);
+      if (visit) await act(visit, form, response);
     });
   }
 
@@ -167,7 +222,7 @@ class Portal {
     const { enter, portal: name } = TEXTS[language];
     const present = await this.sessionOf(request);
     const text = present ? enter.instead(workspaceId, present.workspaceId) : enter.text(workspaceId);
-    const question = { title: enter.title, text, form: new Form(new URLSearchParams()), send: enter.send };
+    const question = { title: enter.title, text, send: enter.send };
     this.sender.outside(response, 200, { language, name }, question);
   };
 
@@ -178,7 +233,7 @@ class Portal {
     const left = await this.sessionOf(request);
     if (left) await this.end(left);
     write(response, SESSION, begun.secret, begun.seconds);
-    seeOther(response, '/portal');
+    response.redirect(303, '/portal');
   };
 
   readonly leave: FormHandler = async ({ session, texts }, _form, response) => {
@@ -192,15 +247,15 @@ class Portal {
   readonly switchMode: FormHandler = async ({ session }, form, response) => {
     const mode = form.text('mode') === 'test' ? 'test' : 'live';
     await this.commands.execute(new AdjustPortalSession(session.sessionId, { mode }));
-    seeOther(response, '/portal');
+    response.redirect(303, '/portal');
   };
 
   readonly show =
     (page: Page): Handler =>
     async (request, response) => {
-      const visit = await this.visitOf(request);
-      if (!visit) return this.signedOut(request, response);
-      if (page.needs && !visit.may(page.needs)) return this.unknown(request, response);
+      const visit = await this.visitOf(request, response);
+      if (!visit) return;
+      if (page.needs && !visit.may(page.needs)) return this.unknownTo(visit, response);
       const done = takeDone(request, response);
       const said = Object.entries(visit.texts.done).find(([name]) => name === done)?.[1] ?? null;
       await this.send(page, visit, response, 200, () => page.show(visit), said);
@@ -227,9 +282,8 @@ class Portal {
     };
 
   readonly unknown: Handler = async (request, response) => {
-    const visit = await this.visitOf(request);
-    if (!visit) return this.signedOut(request, response);
-    this.unknownTo(visit, response);
+    const visit = await this.visitOf(request, response);
+    if (visit) this.unknownTo(visit, response);
   };
 
   private unknownTo(visit: Visit, response: Response): void {
@@ -250,7 +304,7 @@ class Portal {
       const answer = await make();
       if ('goTo' in answer) {
         if (answer.done) write(response, DONE, answer.done, DONE_SECONDS);
-        seeOther(response, answer.goTo);
+        response.redirect(303, answer.goTo);
       } else if ('content' in answer) await this.sender.download(response, answer);
       else this.sender.page(response, status, site, { visit, failed }, answer, done);
     } catch (error) {
@@ -274,18 +328,11 @@ class Portal {
     this.sender.page(response, status, portalSite(visit, area), { visit }, refusedPage(visit, refused));
   }
 
-  /** @param form the page keeps what was typed, so that it can be sent in the next session */
-  private signedOut(request: Request, response: Response, form?: Form): void {
-    write(response, SESSION, '', 0);
-    if (!form?.action) return this.outside(request, response, 401, 'sessionEnded');
-    const { texts, site } = languageOf(request);
-    this.sender.outside(response, 401, site, { ...texts.unsent, form });
-  }
-
   /** A page for somebody who is not signed in. */
   private outside(request: Request, response: Response, status: number, said: Said): void {
-    const { texts, site } = languageOf(request);
-    this.sender.outside(response, status, site, texts[said]);
+    const language = request.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
+    const texts = TEXTS[language];
+    this.sender.outside(response, status, { language, name: texts.portal }, texts[said]);
   }
 
   private end({ workspaceId, modes, sessionId }: PortalSession) {
@@ -299,11 +346,15 @@ class Portal {
 
   /**
    * Takes a token of the session's workspace, beside those of the calls of the API: a page may make none, or many.
-   * @throws Limited
+   * @returns `null` when it has answered: nobody is signed in, or there is no token
    */
-  private async visitOf(request: Request): Promise<Visit | null> {
+  private async visitOf(request: Request, response: Response): Promise<Visit | null> {
     const session = await this.sessionOf(request);
-    if (!session) return null;
+    if (!session) {
+      write(response, SESSION, '', 0);
+      this.outside(request, response, 401, 'sessionEnded');
+      return null;
+    }
     const { workspaceId, mode, language, timeZone, scopes } = session;
     const { pathname, searchParams } = new URL(request.originalUrl, 'http://portal');
     const principal = principalOf(session);
@@ -330,9 +381,10 @@ class Portal {
     };
     const policy = this.policies[request.method === 'POST' ? 'manage' : 'read'];
     const verdict = await this.limiter.judge(subject, policy);
-    if (verdict && !verdict.allowed)
-      throw new Limited(visit, refusal(429, 'rate_limited', { retryAfter: verdict.retryAfterSeconds }));
-    return visit;
+    if (!verdict || verdict.allowed) return visit;
+    const { retryAfterSeconds: retryAfter } = verdict;
+    this.refuse(visit, refusal(429, 'rate_limited', { retryAfter }), response);
+    return null;
   }
 
   /** Without a public address, only this machine reaches the portal: its name there is the person's choice. */
@@ -356,16 +408,3 @@ const principalOf = ({ workspaceId, sessionId, mode, scopes, keyId }: PortalSess
   openedBy: keyId,
   sessionId,
 });
-
-/** Of a person whose session is unknown. */
-const languageOf = (request: Request) => {
-  const language = request.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
-  const texts = TEXTS[language];
-  return { texts, site: { language, name: texts.portal } } as const;
-};
-
-const seeOther = (response: Response, to: string): void => {
-  response.status(303);
-  response.setHeader('Location', to);
-  response.end();
-};

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   chownSync,
   existsSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,10 +9,14 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  readFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { giveFolder, socketFolder } from './account.js';
+import { giveFolder, socketFolder, databaseAccount, findBinaries, LOCALE_ARGUMENTS } from './postgres.js';
+import { spawnSync } from 'node:child_process';
+import { parse } from 'yaml';
+import { projectPath } from '#platform/project-path.js';
 
 const own = { uid: process.getuid!(), gid: process.getgid!() };
 /** Only root can change the owner of a folder. */
@@ -40,14 +43,6 @@ describe('a folder created for an account', () => {
     symlinkSync(target, folder);
     expect(() => giveFolder(folder, other)).toThrow(/ENOTDIR|ELOOP/);
     expect(statSync(target)).toMatchObject(own);
-  });
-
-  it('is refused if replaced by a file, such as a hard link to another user’s file', () => {
-    const file = join(place, 'file');
-    writeFileSync(file, '');
-    linkSync(file, folder);
-    expect(() => giveFolder(folder, other)).toThrow(/ENOTDIR/);
-    expect(statSync(file)).toMatchObject(own);
   });
 
   (own.uid === 0 ? it : it.skip)('is refused if it belongs to another user', () => {
@@ -78,4 +73,33 @@ describe('the folder of the database’s socket', () => {
     expect(existsSync(join(deep, 'socket'))).toBe(false);
     rmSync(folder, { recursive: true });
   });
+});
+
+const compose = parse(readFileSync(projectPath('docker-compose.yml'), 'utf8'));
+const composeArguments: string = compose.services.postgres.environment.POSTGRES_INITDB_ARGS;
+
+it('compose and docs make clusters with the arguments of the embedded stack', () => {
+  expect(composeArguments.split(' ')).toEqual(LOCALE_ARGUMENTS);
+  expect(readFileSync(projectPath('docs', 'operations.md'), 'utf8')).toContain(LOCALE_ARGUMENTS.join(' '));
+});
+
+it.each([
+  ['no locale', {}],
+  ['the locale of PostgreSQL’s image', { LANG: 'en_US.utf8' }],
+])('initdb makes a cluster with compose’s arguments on a machine with %s', (_, env) => {
+  const account = databaseAccount();
+  const home = mkdtempSync(join(tmpdir(), 'reading-service-initdb-'));
+  try {
+    if (account) chownSync(home, account.uid, account.gid);
+    const { initdb } = findBinaries(home, account);
+    const { status, stderr } = spawnSync(
+      initdb,
+      [`--pgdata=${join(home, 'cluster')}`, '--no-sync', ...composeArguments.split(' ')],
+      { ...account, cwd: '/', env, encoding: 'utf8' },
+    );
+    expect(stderr).not.toContain('initdb: error');
+    expect(status).toBe(0);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
 });
