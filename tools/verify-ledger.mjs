@@ -520,6 +520,7 @@ class Book {
       'a book is opened by its first event and no other',
     );
     const month = String(occurredAt).slice(0, 7);
+    // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
     if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
     else demand(this.parts === null, 'facts.type', 'an entry stands between the parts of a closed month');
     const postings = [];
@@ -583,7 +584,15 @@ class Book {
         break;
       case 'CreditsReleased': {
         this.allocated(data.allocations, data.amount);
-        this.settle(data);
+        const held = this.settle(data);
+        const bare = (list) => list.map(({ grantId, amount }) => ({ grantId, amount }));
+        demandMember(
+          same(bare(data.allocations), bare(held)),
+          'allocations',
+          'the released credits are not those that were held',
+        );
+        const isLasting = (one) => one.to === 'expired' && this.grants.get(one.grantId)?.expiresAt === null;
+        demandMember(!data.allocations.some(isLasting), 'allocations', 'credits expire that have no end');
         const lapsed = [];
         for (const { grantId, amount, to } of data.allocations) {
           move('held', to, amount);
@@ -647,6 +656,12 @@ class Book {
       'allocations',
       'allocations do not sum to the amount',
     );
+    // Operators sign the amount of a correction alone.
+    demandMember(
+      allocations.every((one) => one.amount > 0 === amount > 0),
+      'allocations',
+      'allocations move credits the other way',
+    );
   }
 
   grant(grantId, kind, amount, price, expiresAt) {
@@ -661,6 +676,11 @@ class Book {
     const { amount, adjustmentId, allocations, expiresAt = null, restores, counts = null } = data;
     this.reversals.check(data);
     const grantId = amount > 0 ? `adjustment:${adjustmentId}` : null;
+    demandMember(
+      grantId === null || allocations.every((one) => one.grantId === grantId),
+      'allocations',
+      'a correction gives credits to another grant than its own',
+    );
     const figure = counts?.as ?? 'corrections';
     const price = restores?.priceCents ?? 0;
     let taken = [];
@@ -942,8 +962,9 @@ const noRefundBecause = ({ amount, reference, counts }, capture) => {
 /**
  * Why no two operators signed a correction; `null`: they did. Both sign the same text: the canonical JSON of what the
  * entry says, of the book, of who proposed it, and of the one grant that it may take credits from (`null`: any).
+ * @param period the month that is open for the entry
  */
-const unsignedBecause = ({ stream, data, occurredAt }, operators) => {
+const unsignedBecause = ({ stream, data, occurredAt }, operators, period) => {
   const { correctionId, adjustmentId, amount, allocations, reason, reference, reversesEventId } = data;
   const { signed, actor, approvedBy, expiresAt = null } = data;
   if (!signed || !correctionId || !actor?.startsWith('operator:'))
@@ -963,7 +984,9 @@ const unsignedBecause = ({ stream, data, occurredAt }, operators) => {
     if (!operators.has(name)) return `${name}, who is to have signed this entry, is no operator`;
     const own = operators.get(name).find(({ key }) => isSigned(key, text, signature));
     if (!own) return `the signature of ${name} does not fit this entry`;
-    if (Date.parse(occurredAt) > own.retiredAt)
+    // A date in a month that was closed before proves nothing: the entry was made after it.
+    const isBackdated = occurredAt.slice(0, 7) < period && Date.parse(period) >= own.retiredAt;
+    if (isBackdated || Date.parse(occurredAt) > own.retiredAt)
       return `the key with which ${name} is to have signed this entry was retired before`;
   }
   const isOther = (one) => one.amount < 0 && one.grantId !== grantId;
@@ -1022,11 +1045,11 @@ class Corrections {
     group.open = [];
   }
 
-  faultOf(facts, { adjustmentIds, reversals }) {
+  faultOf(facts, { adjustmentIds, reversals, period }) {
     const { adjustmentId, reversesEventId } = facts.data;
     if (adjustmentIds.indexOf(adjustmentId) !== adjustmentIds.lastIndexOf(adjustmentId))
       return 'the entry is booked twice';
-    if (!isDocumentRefund(facts.data)) return unsignedBecause(facts, this.operators);
+    if (!isDocumentRefund(facts.data)) return unsignedBecause(facts, this.operators, period);
     const capture =
       this.captures.get(reversesEventId) ?? (reversals.knows(reversesEventId) ? NO_CAPTURE : null);
     return noRefundBecause(facts.data, capture);
@@ -1052,8 +1075,6 @@ class ExportVerifier {
   /** Text of the posting lines still to come for the last event. */
   expected = [];
   closedMonths = new Map();
-  /** Entries that are dated before their month, which no correction has explained. */
-  early = [];
 
   find(field, message, revision = this.next) {
     if (this.findings.length < MOST_FINDINGS)
@@ -1147,7 +1168,6 @@ class ExportVerifier {
         demand(wrong === null, ...(wrong ?? []));
         demand(isInstant(facts.occurredAt), 'facts.occurredAt', 'this is no instant');
         this.checkPeriod(facts);
-        this.checkDate(facts);
         const postings = this.book.see(facts, this.header.firstRevision === '0' && this.events === 1);
         const { available, held } = this.book.accounts;
         this.expected = postings.map(({ account, amount }, index) => ({
@@ -1206,21 +1226,6 @@ class ExportVerifier {
     }
     this.trusted = false;
     this.find('problem', `the entry ${type} cannot be read: ${problem}`, at);
-  }
-
-  /**
-   * After a month that a wrong clock closed too early, entries have their true dates, of an earlier month. A signed
-   * correction with the reference `clock:<entry>` explains all of them so far; without one, they are findings.
-   */
-  checkDate({ type, data, occurredAt, revision }) {
-    const isOfClose = type === 'PeriodClosed' || type === 'PeriodCarried';
-    const { period } = this.book;
-    if (period && !isOfClose && occurredAt.slice(0, 7) < period && this.early.length < MOST_FINDINGS)
-      this.early.push({
-        ...{ line: this.number, field: 'facts.occurredAt', revision },
-        message: `the entry is dated before ${period}, the month that is open for it`,
-      });
-    if (data.signed && data.reference === `clock:${data.reversesEventId}`) this.early = [];
   }
 
   /** The export of a month starts with the book, or with the close of the month before, and ends with its own close. */
@@ -1294,7 +1299,7 @@ class ExportVerifier {
       this.find('kind', 'the export ends without its footer');
     }
     const { checked, refunds, compensated } = this.corrections;
-    this.findings = [...this.findings, ...this.early, ...this.corrections.findings];
+    this.findings = [...this.findings, ...this.corrections.findings];
     const revisions = this.findings.map(({ revision }) => BigInt(revision));
     const firstBad = revisions.reduce((first, one) => (first === null || one < first ? one : first), null);
     return {

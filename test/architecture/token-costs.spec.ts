@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { BatchesController } from '#readings/http/request-batch.js';
+import { DeliveriesController } from '#webhooks/http/deliveries.js';
 import { EndpointController } from '#webhooks/http/endpoints.js';
 
 /** What `RateLimited` has put on a route, and what its description tells callers. */
@@ -12,6 +13,7 @@ const costOf = (route: object) => {
 it.each([
   ['the states of a batch', BatchesController.prototype.get, 5],
   ['the health of an endpoint', EndpointController.prototype.health, 5],
+  ['the deliveries of an endpoint', DeliveriesController.prototype.list, 5],
   ['the attempts of an endpoint by hour', EndpointController.prototype.show, 5],
 ])('%s takes more than one request’s work, costs it, and says so', (_, route, tokens) => {
   expect(costOf(route)).toEqual([tokens, String(tokens)]);

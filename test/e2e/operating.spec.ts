@@ -151,6 +151,7 @@ describe('an event that cannot be handled', () => {
         expect(await statusOf(home, { cookie, host: `${host}:${url.port}` })).toBe(421);
       expect(await statusOf(home, { cookie: 'console=guess' })).toBe(401);
       expect(await statusOf('/', {})).toBe(401);
+      expect(await (await fetch(url.origin)).text()).not.toContain(home);
     });
 
     it('shows every page in both themes, wide and narrow, without a fault that axe finds', async () => {

@@ -197,7 +197,7 @@ export interface paths {
         };
         /**
          * Get the document of a reading in one format
-         * @description Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404.
+         * @description Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404. A PDF counts as 5 requests of the policy `read`.
          */
         get: operations["getReadingDocument"];
         put?: never;
@@ -493,7 +493,7 @@ export interface paths {
         };
         /**
          * List the deliveries to an endpoint
-         * @description Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.
+         * @description Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`. Counts as 5 requests of the policy `read`.
          */
         get: operations["listDeliveries"];
         put?: never;

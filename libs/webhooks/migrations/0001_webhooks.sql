@@ -11,7 +11,7 @@ create table webhooks.secret (
   created_at    timestamptz not null
 );
 create index secret_endpoint on webhooks.secret (endpoint_id);
-create index secret_workspace on webhooks.secret (workspace_id);
+create index secret_workspace on webhooks.secret (workspace_id, created_at);
 
 -- Custom headers of endpoints, sealed by the key ring. Written before the event that names them; deleted with their
 -- endpoint, and once other headers have replaced them.

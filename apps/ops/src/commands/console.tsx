@@ -380,7 +380,8 @@ class Console {
   private readonly secret = random(32);
   private readonly startedAt = Date.now();
   private isUsed = false;
-  private readonly assets = readAssets(this.home);
+  /** Not below the home: strangers see their addresses. */
+  private readonly assets = readAssets('');
   private readonly sender = new Sender(this.assets.paths, []);
   private readonly shared: Omit<ConsoleVisit, 'path' | 'query'>;
   private readonly server = createServer((request, response) => void this.listen(request, response));

@@ -9,7 +9,7 @@ import { creditsEvents, type CreditsEventOf } from '../contracts/events.js';
 import { signedText } from '../domain/correction.js';
 import { signatureFault } from '../signatures.js';
 import { bookEvent } from './book-entry.js';
-import { isDocumentRefund, RefundCauses } from './document-refunds.js';
+import { asAppended, isDocumentRefund, RefundCauses } from './document-refunds.js';
 import { differenceOf } from './reconcile.js';
 
 type Adjusted = CreditsEventOf<'CreditsAdjusted'>['data'];
@@ -50,6 +50,12 @@ export const verifyCorrections = async (
   entries: readonly StoredEvent[],
   operators: readonly Operator[],
 ): Promise<CorrectionsReport> => {
+  const ends = new Map<string, Promise<End | null>>();
+  const end = (correctionId: string): Promise<End | null> => {
+    const known = ends.get(correctionId) ?? endOf(store, correctionId);
+    ends.set(correctionId, known);
+    return known;
+  };
   const causes = await RefundCauses.of(store, entries.filter(isDocumentRefund));
   const found: Found[] = [];
   /** By stream and adjustment: each may be booked once. */
@@ -66,7 +72,7 @@ export const verifyCorrections = async (
     ids.add(`${stream} ${id}`);
     const fault = isDocumentRefund(entry)
       ? causes.faultOf(entry)
-      : (faultOf(entry, booked, operators) ?? (await endOf(store, entry)));
+      : (faultOf(entry, booked, operators) ?? lateBecause(entry, await end(data.correctionId!)));
     const message = fault ?? (isCopy ? 'the entry has the id of another one' : null);
     causes.take(entry);
     if (isDocumentRefund(entry) && message === null) continue;
@@ -96,24 +102,36 @@ export const verifyCorrections = async (
 /** How long booking takes at most after an approval: some books are busy (ms). */
 const BOOKED_WITHIN_MS = 3_600_000;
 
+/** When a correction ended, as its stream says. */
+interface End {
+  readonly expiresAt: number;
+  /** Position of its rejection; `null`: none. */
+  readonly rejectedAt: bigint | null;
+}
+
+/** @returns `null`: nobody proposed it */
+const endOf = async (store: Pick<EventStore, 'read'>, correctionId: string): Promise<End | null> => {
+  let end: End | null = null;
+  for await (const stored of store.read(streamName(correctionEvents.category, correctionId))) {
+    const event = decodeOrShow(correctionEvents, asAppended(stored));
+    if (isOpaque(event)) continue;
+    if (event.type === 'CorrectionProposed')
+      end ??= { expiresAt: Date.parse(event.data.expiresAt), rejectedAt: null };
+    if (event.type === 'CorrectionRejected' && end)
+      end = { ...end, rejectedAt: end.rejectedAt ?? stored.position };
+  }
+  return end;
+};
+
 /**
  * Why nothing of a correction could be booked any more: either operator alone has both signatures and could append the
  * entry. `null`: it could.
  */
-const endOf = async (
-  store: Pick<EventStore, 'read'>,
-  { data, metadata }: Recorded<{ type: 'CreditsAdjusted'; data: Adjusted }>,
-): Promise<string | null> => {
-  let expiresAt: string | null = null;
-  for await (const stored of store.read(streamName(correctionEvents.category, data.correctionId!))) {
-    const event = decodeOrShow(correctionEvents, stored);
-    if (isOpaque(event)) continue;
-    if (event.type === 'CorrectionProposed') expiresAt ??= event.data.expiresAt;
-    if (event.type === 'CorrectionRejected') return 'the entry is of a correction that was rejected';
-    if (event.type === 'CorrectionApproved') break;
-  }
-  if (expiresAt === null) return 'the entry is of a correction that nobody proposed';
-  return Date.parse(metadata.occurredAt) < Date.parse(expiresAt) + BOOKED_WITHIN_MS
+const lateBecause = ({ position, metadata }: Recorded, end: End | null): string | null => {
+  if (end === null) return 'the entry is of a correction that nobody proposed';
+  if (end.rejectedAt !== null && end.rejectedAt < position)
+    return 'the entry is of a correction that was rejected';
+  return Date.parse(metadata.occurredAt) < end.expiresAt + BOOKED_WITHIN_MS
     ? null
     : 'the entry is of a correction that had expired';
 };

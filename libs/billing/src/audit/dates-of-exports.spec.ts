@@ -9,25 +9,21 @@ import { BookVerifier } from './verify-book.js';
 const verified = (text: string, operators: string) =>
   verifyExport(linesIn([Buffer.from(text)]), { operators: operatorsIn(operators) });
 
-describe('An entry that is dated in a month that was closed before it', () => {
-  it.each(['correction', 'pack'])(
-    'is found by the file of the auditor, as by the service: a %s',
-    async (what) => {
-      const book = await openedBook();
-      await book.do('2026-05-02T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o9' });
-      if (what === 'correction') await book.correct('2026-05-12T09:00:00Z', { amount: 500 });
-      else await book.do('2026-05-12T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o10' });
-      const last = book.events.at(-1)!;
-      const metadata = { ...last.metadata, occurredAt: '2026-04-13T09:00:00.000Z' };
-      const all = rechained(renumbered([...book.events.slice(0, -1), { ...last, metadata }]));
-      const service = new BookVerifier(all[0]!.stream, 10_000);
-      for (const event of all) service.see(event);
-      expect(service.report().findings.map(({ check }) => check)).toContain('date');
-      // Ada's key was stolen, and retired on 1 May.
-      const operators = OPERATORS_SETTING.replace(/ada:[^,]+/, '$&:retired=2026-05-01T00:00:00Z');
-      expect(verified(await exportOf(all), operators).ok).toBe(false);
-    },
-  );
+it('A correction that is dated in a month that was closed before, when its key was not retired yet, is found by the file of the auditor', async () => {
+  const book = await openedBook();
+  await book.do('2026-05-02T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o9' });
+  await book.correct('2026-05-12T09:00:00Z', { amount: 500 });
+  const last = book.events.at(-1)!;
+  const metadata = { ...last.metadata, occurredAt: '2026-04-13T09:00:00.000Z' };
+  const all = rechained(renumbered([...book.events.slice(0, -1), { ...last, metadata }]));
+  const service = new BookVerifier(all[0]!.stream, 10_000);
+  for (const event of all) service.see(event);
+  expect(service.report().findings.map(({ check }) => check)).toContain('date');
+  // Ada's key was stolen, and retired on 1 May.
+  const operators = OPERATORS_SETTING.replace(/ada:[^,]+/, '$&:retired=2026-05-01T00:00:00Z');
+  expect(verified(await exportOf(all), operators).ok).toBe(false);
+  // After a wrong clock, dates before the open month are true.
+  expect(verified(await exportOf(all), OPERATORS_SETTING).ok).toBe(true);
 });
 
 describe('A signed entry whose date is no instant', () => {

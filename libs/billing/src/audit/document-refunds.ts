@@ -14,6 +14,9 @@ import {
 
 type Entry = Recorded<CreditsEventOf<'CreditsAdjusted'>>;
 
+/** The event without what an operator has readers pass over: whoever hides an event from the service hides nothing from audits. */
+export const asAppended = ({ setAside: _, ...stored }: StoredEvent): StoredEvent => stored;
+
 /** Whether an entry says that the service booked it, because a document was given up. */
 export const isDocumentRefund = ({ data }: Pick<StoredEvent, 'data'>): boolean =>
   (data as { actor?: unknown } | null)?.actor === DOCUMENT_REFUND_ACTOR;
@@ -45,7 +48,7 @@ export class RefundCauses {
 
   private async readFailure(store: Pick<EventStore, 'read'>, readingId: string): Promise<void> {
     for await (const stored of store.read(streamName(publicationEvents.category, readingId))) {
-      const event = decodeOrShow(publicationEvents, stored);
+      const event = decodeOrShow(publicationEvents, asAppended(stored));
       if (isOpaque(event)) continue;
       if (event.type === 'DocumentPublished') return;
       if (event.type !== 'PublicationFailed' || !isGivenUp(event.data)) continue;

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CorrectionOffice } from '../../test/correction-office.js';
-import { grace } from '../../test/operators.js';
+import { withSetAside, SET_ASIDE_STREAM } from '#event-sourcing/projections/set-aside.js';
+import { grace, OPERATORS } from '../../test/operators.js';
+import { verifyCorrections } from './corrections.js';
 import { textsToSign, signText } from '../offline.js';
 import { adjustmentIdOf } from '../domain/correction.js';
 import { knownIn } from '../../test/adjustment.js';
@@ -55,6 +57,19 @@ describe('A proposal that has ended, which the other operator then books with th
     await bookAlone(proposal);
     expect(await office.findings()).not.toEqual([]);
   });
+
+  it('is a finding when readers are told to pass over its rejection', async () => {
+    const proposal = office.proposed({ amount: 5000 });
+    await office.record(proposal);
+    await office.record({ type: 'CorrectionRejected', data: { correctionId: 'c1', reason: 'a mistake' } });
+    await bookAlone(proposal);
+    const { stream, revision, id, type } = office.store.log.find((one) => one.type === 'CorrectionRejected')!;
+    const place = { stream, revision: String(revision), eventId: id, eventType: type, consumers: null };
+    const data = { ...place, cause: 'none', reason: 'none' };
+    await office.forge(SET_ASIDE_STREAM, { type: 'EventSetAside', data });
+    const { findings } = await verifyCorrections(withSetAside(office.store), office.entries(), OPERATORS);
+    expect(findings).toMatchObject([{ message: 'the entry is of a correction that was rejected' }]);
+  });
 });
 
 describe('An approved correction that its book refused', () => {
@@ -70,9 +85,12 @@ describe('An approved correction that its book refused', () => {
     // The way that docs/finance.md shows: less, under another reference.
     await office.correct('second', { amount: -80 });
     await office.correct('later', { amount: 500 });
-    // Grace alone repeats her approval, days later.
+    // Grace alone repeats her approval, days later, and then appends the entry herself.
     const again = await office.record(office.approved(first));
     expect(again.outcome).not.toBe('booked');
+    expect(await office.findings()).toEqual([]);
+    await bookAlone(first);
+    expect(await office.findings()).toEqual(['the entry is of a correction that was rejected']);
   });
 
   it('cannot be withdrawn once it is booked', async () => {

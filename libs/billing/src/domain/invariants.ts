@@ -53,9 +53,12 @@ export class InvariantWatch {
   private checkEvent(event: CreditsEvent, recorded: RecordedAs | undefined, report: Report): void {
     if (sum(postings(event), ({ amount }) => amount) !== 0) report('postings do not sum to zero');
     if ('allocations' in event.data) {
+      const { amount: moved } = event.data;
       const allocations: readonly { readonly amount: number }[] = event.data.allocations;
-      if (sum(allocations, ({ amount }) => amount) !== event.data.amount)
-        report('allocations do not sum to the amount');
+      if (sum(allocations, ({ amount }) => amount) !== moved) report('allocations do not sum to the amount');
+      // Operators sign the amount of a correction alone.
+      if (allocations.some(({ amount }) => amount > 0 !== moved > 0))
+        report('allocations move credits the other way');
     }
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
       checkSettlement(event, this.book, report);
@@ -66,6 +69,9 @@ export class InvariantWatch {
       report('a reservation is held twice');
     }
     const granted = grantedBy(event);
+    if (event.type === 'CreditsAdjusted' && granted !== null)
+      if (event.data.allocations.some(({ grantId }) => grantId !== granted))
+        report('a correction gives credits to another grant than its own');
     if (granted !== null && this.book.grants.some(({ grantId }) => grantId === granted)) {
       report('a grant is granted twice');
     }
@@ -149,6 +155,14 @@ const checkSettlement = (
   const hold = holdOf(before, data.reservationId);
   if (!hold) report('a reservation settles without a hold');
   else if (hold.amount !== data.amount) report('the settled amount is not the held amount');
+  if (!hold || !('allocations' in data)) return;
+  const held = hold.allocations.map(({ grantId, amount }) => ({ grantId, amount }));
+  const released = data.allocations.map(({ grantId, amount }) => ({ grantId, amount }));
+  if (canonicalJson(released) !== canonicalJson(held))
+    report('the released credits are not those that were held');
+  const lasting = new Set(before.grants.flatMap((one) => (one.expiresAt === null ? [one.grantId] : [])));
+  if (data.allocations.some(({ grantId, to }) => to === 'expired' && lasting.has(grantId)))
+    report('credits expire that have no end');
 };
 
 const checkState = ({ opening, totals, grants }: Credits, holds: number, report: Report): void => {

@@ -58,25 +58,25 @@ it('What one process alone would refuse costs no statement', async () => {
 });
 
 it.each([
-  ['always', 10, {}, 9],
-  ['by what it asks for', ({ query }: Request) => Number(query['limit']), { limit: '5' }, 4],
+  ['always', 10, {}, 10],
+  ['by what it asks for', ({ query }: Request) => Number(query['limit']), { limit: '5' }, 5],
 ])(
-  'A request to a route that costs several tokens (%s) takes all of them',
-  async (_, tokens, query, more) => {
-    const verdict = { allowed: true, remaining: 30, fullAfterSeconds: 1, retryAfterSeconds: 1 };
-    const charged: unknown[] = [];
-    const limiter = {
-      judge: async () => verdict,
-      charge: async (...asked: unknown[]) => {
-        charged.push(asked);
-        return { ...verdict, remaining: 21 };
+  'A route that costs several tokens (%s) takes all of them, so that a burst is no larger than it pays for',
+  async (_, tokens, query, cost) => {
+    const taken: number[] = [];
+    const limiter = new RateLimiter({
+      query: async ({ values }: { values: readonly number[][] }) => {
+        taken.push(values[4]![0]!);
+        return { rows: [{ subject: 'ws_1', policy: 'manage', granted: values[4]![0]!, left: 21 }] };
       },
-    };
+    } as unknown as Pool);
     const route = () => undefined;
     RateLimited('manage', tokens)(route);
-    const { headers } = await pass(limiter, route, query);
-    expect(charged).toEqual([['ws_1', MANAGE, more]]);
-    expect(headers['RateLimit']).toBe('"manage";r=21;t=1');
+    const atOnce = MANAGE.burst / cost;
+    const passes = await Promise.all(Array.from({ length: atOnce }, () => pass(limiter, route, query)));
+    expect(taken.reduce((sum, one) => sum + one, 0)).toBe(MANAGE.burst);
+    expect(passes[0]!.headers['RateLimit']).toBe('"manage";r=21;t=9');
+    await expect(passes[0]!.next()).rejects.toMatchObject({ code: 'rate_limited' });
   },
 );
 

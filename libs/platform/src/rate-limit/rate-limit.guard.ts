@@ -4,12 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ACCEPTS_KEY, principalOf, type Principal } from '../auth/authentication.js';
-import { within } from '../async/within.js';
 import { requestIdOf } from '../http/request-id.js';
 import { LOGGER } from '../tokens.js';
 import {
   rateLimited,
-  ASKED_WITHIN_MS,
   RateLimiter,
   type RatePolicies,
   type RatePolicy,
@@ -80,14 +78,13 @@ export class RateLimitGuard implements CanActivate {
 
   private async ask(request: Request, policy: RatePolicy, tokens: number): Promise<RateVerdict | null> {
     const subject = rateSubject(principalOf(request));
-    const verdict = await this.limiter.judge(subject, policy);
+    const verdict = await this.limiter.judge(subject, policy, tokens);
     if (!verdict)
       this.log.warn(
         { requestId: requestIdOf(request) },
         'the rate limit could not be asked; the request passes',
       );
-    if (!verdict?.allowed || tokens === 1) return verdict;
-    return (await within(ASKED_WITHIN_MS, this.limiter.charge(subject, policy, tokens - 1))) ?? verdict;
+    return verdict;
   }
 }
 

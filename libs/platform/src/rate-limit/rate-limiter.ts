@@ -106,16 +106,24 @@ export class LocalBuckets {
     this.buckets = new LRUCache({ max: capacity });
   }
 
-  /** Takes a token of this caller, if there is one. @param caller an address, or the subject of a limit */
-  take(caller: string): RateVerdict {
+  /** Takes tokens of this caller, if there is one: it owes the others. @param caller an address, or the subject of a limit */
+  take(caller: string, tokens = 1): RateVerdict {
+    const available = this.available(caller);
+    const allowed = available >= 1;
+    return verdictOf(this.policy, allowed, allowed ? this.owe(caller, tokens) : available);
+  }
+
+  /** Takes tokens even if they are not there. @param tokens below 0: gives them back @returns those that are left */
+  owe(caller: string, tokens: number): number {
+    const left = Math.min(this.policy.burst, this.available(caller) - tokens);
+    this.buckets.set(caller, { tokens: left, at: this.now() });
+    return left;
+  }
+
+  private available(caller: string): number {
     const { perMinute, burst } = this.policy;
-    const at = this.now();
     const known = this.buckets.get(caller);
-    const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 60_000) * perMinute) : burst;
-    const allowed = tokens >= 1;
-    const left = allowed ? tokens - 1 : tokens;
-    this.buckets.set(caller, { tokens: left, at });
-    return verdictOf(this.policy, allowed, left);
+    return known ? Math.min(burst, known.tokens + ((this.now() - known.at) / 60_000) * perMinute) : burst;
   }
 }
 
@@ -150,14 +158,17 @@ export class RateLimiter {
 
   /**
    * Judges one more request, first by what this process has let through: a flood costs no statement, and a caller whose
-   * load slows the database does not lift its own limit.
+   * load slows the database does not lift its own limit. What a request takes beyond a token counts at once in this
+   * process, so that a burst of costly requests is bounded as well.
+   * @param tokens that it takes; it needs one, and owes the others
    * @returns `null`: PostgreSQL did not answer in time, and the request passes
    */
-  async judge(subject: string, policy: RatePolicy): Promise<RateVerdict | null> {
-    const buckets = this.here.get(policy) ?? new LocalBuckets(policy);
-    this.here.set(policy, buckets);
-    const own = buckets.take(subject);
-    return own.allowed ? within(ASKED_WITHIN_MS, this.take(subject, policy)) : own;
+  async judge(subject: string, policy: RatePolicy, tokens = 1): Promise<RateVerdict | null> {
+    const own = this.local(policy).take(subject, tokens);
+    if (!own.allowed) return own;
+    const verdict = await within(ASKED_WITHIN_MS, this.take(subject, policy));
+    if (!verdict?.allowed || tokens === 1) return verdict;
+    return (await within(ASKED_WITHIN_MS, this.chargeAll(subject, policy, tokens - 1))) ?? verdict;
   }
 
   /** Takes one token from the shared bucket, if there is one. @throws what PostgreSQL's client throws */
@@ -172,7 +183,18 @@ export class RateLimiter {
    * @returns the state after it
    * @throws what PostgreSQL's client throws
    */
-  async charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
+  charge(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
+    this.local(policy).owe(subject, tokens);
+    return this.chargeAll(subject, policy, tokens);
+  }
+
+  private local(policy: RatePolicy): LocalBuckets {
+    const buckets = this.here.get(policy) ?? new LocalBuckets(policy);
+    this.here.set(policy, buckets);
+    return buckets;
+  }
+
+  private async chargeAll(subject: string, policy: RatePolicy, tokens: number): Promise<RateVerdict> {
     const [bucket] = await this.ask([{ subject, policy, tokens, mayOwe: true }]);
     return verdictOf(policy, true, bucket!.left);
   }

@@ -14,6 +14,7 @@ import { Answers, Names, Refuses } from '#platform/http/openapi/operation.js';
 import { OptionalBody } from '#platform/http/optional-body.pipe.js';
 import { Problem } from '#platform/http/problem.js';
 import { invalidParameter } from '#platform/http/query-parameters.js';
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { Requester } from '#platform/http/requester.js';
 import { sendBody } from '#platform/http/send-json.js';
 import type { ReadingSummary } from '#readings/contracts/index.js';
@@ -60,6 +61,9 @@ export class RepublishDocumentDto {
   onlyIfTextsChanged: boolean = false;
 }
 
+/** Tokens of the policy `read` that a PDF takes: it is some fifty times as long as the other formats. */
+const PDF_COST = 5;
+
 @Controller('api/v1/readings/:readingId/document')
 @Accepts({ apiKey: 'documents:read' })
 @ApiTags('Readings')
@@ -71,6 +75,7 @@ export class ShowDocumentController {
   ) {}
 
   @Get()
+  @RateLimited('read', ({ query }) => (query['format'] === 'pdf' ? PDF_COST : 1))
   @UseGuards(OwnReadingGuard)
   @GivesPersonalData()
   @Produces('application/json', 'text/markdown', 'application/pdf')
@@ -78,7 +83,7 @@ export class ShowDocumentController {
     operationId: 'getReadingDocument',
     summary: 'Get the document of a reading in one format',
     description:
-      'Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404.',
+      'Returns the bytes of the document. Bytes of a version never change. While a version of a completed reading is being made, waits up to five seconds before it returns 404. A PDF counts as 5 requests of the policy `read`.',
   })
   @Names('readingId', 'reading_not_found', NAMED_READING)
   @ApiQuery({

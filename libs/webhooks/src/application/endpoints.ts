@@ -439,13 +439,14 @@ export class Endpoints {
         `webhooks|${workspaceId}`,
       ]);
       const { rows } = await client.query<{ all: number; taken: number }>(
-        `select count(distinct secret.endpoint_id)::integer as all,
-                count(distinct secret.endpoint_id)
-                  filter (where endpoint.endpoint_id is null or endpoint.modes && $5::text[])::integer as taken
-         from webhooks.secret left join webhooks.endpoint using (endpoint_id)
-         where secret.workspace_id = $1 and secret.endpoint_id <> $4
-           and case when endpoint.endpoint_id is null then secret.created_at > $2::timestamptz - $3 * interval '1 second'
-                    else endpoint.deleted_at is null end`,
+        // A workspace may have deleted many endpoints: none of them is read.
+        `select count(*)::integer as all, count(*) filter (where modes is null or modes && $5::text[])::integer as taken
+         from (select endpoint_id, modes from webhooks.endpoint where workspace_id = $1 and deleted_at is null
+               union all
+               select distinct endpoint_id, null::text[] from webhooks.secret
+               where workspace_id = $1 and created_at > $2::timestamptz - $3 * interval '1 second'
+                 and not exists (select from webhooks.endpoint where endpoint.endpoint_id = secret.endpoint_id)) as slot
+         where endpoint_id <> $4`,
         [workspaceId, instant(this.clock.now()), CLAIM_SECONDS, endpointId, modes],
       );
       const most = ENDPOINTS_PER_WORKSPACE;

@@ -1,3 +1,4 @@
+import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { OneOf, OptionalField } from '#platform/http/body-rules.js';
 import { ApiSchema, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import {
@@ -190,6 +191,9 @@ const selectFrom = (deliveries: string): string => `
   from ${deliveries}
   join webhooks.public_event event using (event_id)
   left join lateral (${ATTEMPTS} order by number desc limit 1) last on true`;
+
+/** Tokens of the policy `read` that a list takes: with a filter, it looks at many more deliveries than it shows. */
+const LIST_COST = 5;
 
 /** With more events than this of the wanted types, deliveries are looked for among all of the endpoint. */
 const FEW = 1_000;
@@ -464,11 +468,12 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @ReadsWebhooks()
+  @RateLimited('read', LIST_COST)
   @ApiOperation({
     operationId: 'listDeliveries',
     summary: 'List the deliveries to an endpoint',
     description:
-      'Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`.',
+      'Returns the newest first. A cursor is valid only with the same filters. With a filter that few deliveries pass, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`. Counts as 5 requests of the policy `read`.',
   })
   @ChoiceQuery('status', DELIVERY_STATUSES)
   @ChoiceQuery('type', DELIVERED_TYPES)

@@ -473,6 +473,8 @@ export class EpochKeys implements WrappingKeys {
       ...forgetting,
       perf,
       fetchMethod: (id) => this.find(id),
+      // A busy event loop may drop a key before those who wait for it were answered.
+      ignoreFetchAbort: true,
     });
   }
 
