@@ -69,6 +69,8 @@ create table publishing.document_link (
   last_used_at  timestamptz
 );
 create index document_link_newest on publishing.document_link (reading_id, created_at desc, link_id desc);
+-- For the count of those that a reading may have: it may have ended any number.
+create index document_link_open on publishing.document_link (reading_id) where revoked_at is null;
 create index document_link_expiry on publishing.document_link (expires_at);
 
 -- Down Migration
