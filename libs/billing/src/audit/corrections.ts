@@ -50,12 +50,8 @@ export const verifyCorrections = async (
   entries: readonly StoredEvent[],
   operators: readonly Operator[],
 ): Promise<CorrectionsReport> => {
-  const ends = new Map<string, Promise<End | null>>();
-  const end = (correctionId: string): Promise<End | null> => {
-    const known = ends.get(correctionId) ?? endOf(store, correctionId);
-    ends.set(correctionId, known);
-    return known;
-  };
+  const end = readOnce((correctionId) => endOf(store, correctionId));
+  const shared = readOnce((stream) => sharedIds(store, stream, entries));
   const causes = await RefundCauses.of(store, entries.filter(isDocumentRefund));
   const found: Found[] = [];
   /** By stream and adjustment: each may be booked once. */
@@ -84,7 +80,10 @@ export const verifyCorrections = async (
       group.open.push({ id, finding: { stream, revision, message }, compensatedBy: null });
     if (message !== null) found.push(group.open.at(-1)!);
     if (group.open.length > 0) group.sum += data.amount;
-    if (message !== null || group.sum !== 0 || (await areShared(store, stream, group.open))) continue;
+    if (message !== null || group.open.length === 0 || group.sum !== 0) continue;
+    // A reversal may have named the other entry with the id.
+    const others = await shared(stream);
+    if (group.open.some((one) => others.has(one.id))) continue;
     for (const one of group.open) one.compensatedBy = data.correctionId!;
     group.open = [];
   }
@@ -136,17 +135,26 @@ const lateBecause = ({ position, metadata }: Recorded, end: End | null): string 
     : 'the entry is of a correction that had expired';
 };
 
-/** Whether another entry of the book has the id of one of these, so that a reversal may have named that one. */
-const areShared = async (
+/** The ids of a book's corrections that another entry of any kind has, too. */
+const sharedIds = async (
   store: Pick<EventStore, 'read'>,
   stream: string,
-  open: readonly Found[],
-): Promise<boolean> => {
-  if (open.length === 0) return false;
-  const ids = new Set(open.map(({ id }) => id));
-  let entries = 0;
-  for await (const { id } of store.read(stream)) if (ids.has(id)) entries += 1;
-  return entries > ids.size;
+  corrections: readonly StoredEvent[],
+): Promise<ReadonlySet<string>> => {
+  const times = new Map<string, number>(
+    corrections.flatMap(({ stream: of, id }) => (of === stream ? [[id, 0] as const] : [])),
+  );
+  for await (const { id } of store.read(stream)) if (times.has(id)) times.set(id, times.get(id)! + 1);
+  return new Set([...times].flatMap(([id, found]) => (found > 1 ? [id] : [])));
+};
+
+const readOnce = <T>(read: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
+  const known = new Map<string, Promise<T>>();
+  return (key) => {
+    const reading = known.get(key) ?? read(key);
+    known.set(key, reading);
+    return reading;
+  };
 };
 
 /** The same findings, for the reports of reconciliations. */

@@ -77,9 +77,12 @@ describe('Credits of holds that nobody ordered', () => {
 });
 
 describe('The allocations of a signed entry, which nobody signs,', () => {
-  it('move no credits of a plan into a pack', async () => {
+  it.each(['pack', 'gift'])('move no credits of a plan into a %s', async (into) => {
     const book = await openedBook();
-    await book.do('2026-04-10T13:00:00Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
+    if (into === 'gift') await book.correct('2026-04-10T12:30:00Z', { amount: 500 });
+    else await book.do('2026-04-10T13:00:00Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
+    const { adjustmentId } = book.events.at(-1)!.data as { adjustmentId?: string };
+    const lasting = adjustmentId === undefined ? 'pack:o1:burst' : `adjustment:${adjustmentId}`;
     await book.do('2026-04-10T14:00:00Z', {
       type: 'ReserveCredits',
       reservations: [{ reservationId: 'r1', readingId: 'x' }],
@@ -88,53 +91,26 @@ describe('The allocations of a signed entry, which nobody signs,', () => {
     });
     await book.do('2026-04-10T14:00:00Z', { type: 'CaptureCredits', reservationId: 'r1', causeEventId: 'e' });
     await book.do('2026-04-11T09:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
-    const plan = (book.events.find(({ type }) => type === 'PlanGranted')!.data as { grantId: string })
-      .grantId;
+    const { grantId } = book.events.find(({ type }) => type === 'PlanGranted')!.data as { grantId: string };
     await book.correct('2026-04-12T09:00:00Z', { amount: -1 });
     const entry = altered(book.events.at(-1)!, {
       allocations: [
-        { grantId: plan, amount: -400 },
-        { grantId: 'pack:o1:burst', amount: 399 },
+        { grantId, amount: -400 },
+        { grantId: lasting, amount: 399 },
       ],
     });
-    const result = await audits([...book.events.slice(0, -1), entry]);
-    expect(result).toEqual({ service: true, alone: true });
+    expect(await audits([...book.events.slice(0, -1), entry])).toEqual({ service: true, alone: true });
   });
-  it('move no credits of a plan into a gift', async () => {
-    const book = await openedBook();
-    await book.correct('2026-04-10T12:30:00Z', { amount: 500 });
-    const gift = `adjustment:${(book.events.at(-1)!.data as { adjustmentId: string }).adjustmentId}`;
-    await book.do('2026-04-10T14:00:00Z', {
-      type: 'ReserveCredits',
-      reservations: [{ reservationId: 'r1', readingId: 'x' }],
-      amount: 400,
-      all: true,
-    });
-    await book.do('2026-04-10T14:00:00Z', { type: 'CaptureCredits', reservationId: 'r1', causeEventId: 'e' });
-    await book.do('2026-04-11T09:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
-    const plan = (book.events.find(({ type }) => type === 'PlanGranted')!.data as { grantId: string })
-      .grantId;
-    await book.correct('2026-04-12T09:00:00Z', { amount: -1 });
-    const entry = altered(book.events.at(-1)!, {
-      allocations: [
-        { grantId: plan, amount: -400 },
-        { grantId: gift, amount: 399 },
-      ],
-    });
-    const result = await audits([...book.events.slice(0, -1), entry]);
-    expect(result).toEqual({ service: true, alone: true });
-  });
-  it('give credits to the grant of the entry alone', async () => {
+
+  it.each([
+    ['with credits of another', { 'pack:o1:burst': -1_000, anything: 1_020 }],
+    ['and to no other', { 'pack:o1:burst': 20 }],
+  ])('give credits to the grant of the entry alone, %s', async (_, given) => {
     const book = await openedBook();
     await book.do('2026-04-10T13:00:00Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
     await book.correct('2026-04-12T09:00:00Z', { amount: 20 });
-    const entry = altered(book.events.at(-1)!, {
-      allocations: [
-        { grantId: 'pack:o1:burst', amount: -1000 },
-        { grantId: 'anything', amount: 1020 },
-      ],
-    });
-    const result = await audits([...book.events.slice(0, -1), entry]);
-    expect(result).toEqual({ service: true, alone: true });
+    const allocations = Object.entries(given).map(([grantId, amount]) => ({ grantId, amount }));
+    const entry = altered(book.events.at(-1)!, { allocations });
+    expect(await audits([...book.events.slice(0, -1), entry])).toEqual({ service: true, alone: true });
   });
 });
