@@ -143,4 +143,6 @@ it('counts the readings of a workspace once for all pages that ask, and again af
     [{ readings: 2 }],
     [{ readings: 3 }],
   ]);
+  while ((await of('ws_1', true))[0]!.readings === 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(asked).toHaveLength(4);
 });

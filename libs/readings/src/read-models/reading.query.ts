@@ -393,7 +393,6 @@ const WORKSPACES_COUNTED = 1_000;
 export class CountReadingsHandler implements IQueryHandler<CountReadings> {
   private readonly counts = new LRUCache<string, readonly ReadingsOfDay[], CountReadings>({
     max: WORKSPACES_COUNTED,
-    ttl: KEPT_TIMES,
     fetchMethod: async (_key, _stale, { context, options }) => {
       const startedAt = performance.now();
       const counted = await this.count(context);
