@@ -3582,7 +3582,7 @@ export interface components {
             disabledReason: ("requested" | "gone" | "failing") | null;
             /** @description Failed attempts since the last success */
             consecutiveFailures: number;
-            /** @description Deliveries not settled yet */
+            /** @description Deliveries not settled yet; 100,000 may be more */
             pending: number;
             /** @description Time since the oldest due delivery became due */
             queueAgeSeconds: number;

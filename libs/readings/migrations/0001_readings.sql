@@ -34,6 +34,10 @@ create index reading_in_flight on readings.reading (workspace_id) where status i
 create index reading_newest on readings.reading (workspace_id, livemode, created_at desc, reading_id desc);
 create index reading_newest_of_status on readings.reading (workspace_id, livemode, status, created_at desc, reading_id desc);
 
+-- The reading that test events tell of.
+create index reading_newest_published_test on readings.reading (workspace_id, created_at desc, reading_id desc)
+  where not livemode and document_version is not null and erased_at is null;
+
 -- For the sweep of test readings, the oldest first.
 create index reading_test_age on readings.reading (created_at, reading_id) where not livemode and erased_at is null;
 

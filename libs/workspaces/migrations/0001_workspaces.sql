@@ -56,6 +56,9 @@ create table workspaces.portal_session (
 create unique index portal_session_link on workspaces.portal_session (link_sha256) where link_sha256 is not null;
 create unique index portal_session_secret on workspaces.portal_session (secret_sha256) where secret_sha256 is not null;
 create index portal_session_page on workspaces.portal_session (workspace_id, created_at desc, session_id desc);
+-- For callers who know only of those that see live, or only of the others.
+create index portal_session_page_of_mode on workspaces.portal_session
+  (workspace_id, (case when 'live' = any (modes) then 'live' else 'test' end), created_at desc, session_id desc);
 create index portal_session_expiry on workspaces.portal_session (expires_at);
 
 -- Down Migration

@@ -141,7 +141,7 @@ export class EnableWebhookEndpoint extends Command<ChangedWebhookEndpoint | Webh
 
 /** The state of an endpoint's queue. */
 export const queueHealth = z.object({
-  pending: count().describe('Deliveries not settled yet'),
+  pending: count().describe('Deliveries not settled yet; 100,000 may be more'),
   queueAgeSeconds: z.number().min(0).describe('Time since the oldest due delivery became due'),
   nextAttemptAt: instant().nullable().describe('When the next attempt is due; null: none is'),
   lastSuccessAt: instant()
@@ -162,7 +162,10 @@ export interface EndpointHealth extends QueueHealthRecord {
   readonly oldSecretsValidUntil: string | null;
 }
 
-/** The endpoints of one workspace, or this one, or (`null`) all, with their health; the longest waiting first. */
+/**
+ * The endpoints of one workspace, or this one, or (`null`) all, with their health; the longest waiting first. For a
+ * workspace, at most 100,000 pending deliveries of each are counted.
+ */
 export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
   constructor(
     readonly workspaceId: string | null,

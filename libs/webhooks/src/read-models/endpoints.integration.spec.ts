@@ -96,6 +96,20 @@ describe('The health of an endpoint, from the sums of hours', () => {
     );
   });
 
+  it('counts 100,000 pending deliveries for its workspace, and all for operators', async () => {
+    await database.pool.query(
+      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at, created_at)
+       select gen_random_uuid(), $1, 'ws_1', 'evt_1', gen_random_uuid(), n, 'pending', now(), now() from generate_series(1, 100001) n`,
+      [BUSY],
+    );
+    const health = new QueueHealth(database.pool, clock);
+    const listed = async (workspaceId: string | null) =>
+      (await health.execute(new ListWebhookEndpoints(workspaceId, BUSY)))[0]!.pending;
+    expect([(await health.of(BUSY)).pending, await listed('ws_1'), await listed(null)]).toEqual([
+      100_000, 100_000, 100_001,
+    ]);
+  });
+
   it('has the last success of the newest hour with one', async () => {
     expect(await shown()).toEqual({ lastSuccessAt: null, attempts: {} });
     await sum(BUSY, '2026-03-20T07:00:00Z', 'succeeded', 1, '2026-03-20T07:41:10.200Z');

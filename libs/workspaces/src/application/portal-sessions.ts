@@ -33,7 +33,7 @@ const FORGOTTEN_WITH_EACH = 100;
 export const MAX_OPEN = 1_000;
 
 /** Whether a caller may know of a session: they share a mode, and only who sees live knows of one that sees live. @param sees a parameter of the statement */
-export const isShownTo = (sees: string): string =>
+const isShownTo = (sees: string): string =>
   `(modes && ${sees} and ('live' = any (${sees}) or not 'live' = any (modes)))`;
 
 /** A link that works at an instant. */

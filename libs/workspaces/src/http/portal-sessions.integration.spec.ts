@@ -3,6 +3,7 @@ import pg from 'pg';
 import { MODES, type Mode } from '#event-sourcing/core/request-context.js';
 import { freshDatabase } from '../../../../test/support/fresh-database.js';
 import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { countingRowsRead } from '../../../../test/support/rows-read.js';
 import { pageOfSessions } from './portal-sessions.js';
 import { EndPortalSession, EnterPortal, FindPortalSession, OpenPortal } from '../contracts/index.js';
 import {
@@ -62,7 +63,7 @@ const handlers = () => {
     find: (secret: string) => finding.execute(new FindPortalSession(secret)),
     end: (sessionId: string, workspaceId = WORKSPACE, sees: readonly Mode[] = MODES) =>
       ending.execute(new EndPortalSession(workspaceId, sees, sessionId)),
-    list: (sees: readonly Mode[]) => pageOfSessions(pool, WORKSPACE, sees, 100, null),
+    list: (sees: readonly Mode[], from = pool) => pageOfSessions(from, WORKSPACE, sees, 100, null),
   };
 };
 
@@ -142,6 +143,27 @@ describe('a session', () => {
     ]).toEqual(['unknown', 'unknown']);
     expect((await list(MODES)).map(({ endedAt }) => endedAt)).toEqual([null, null, null]);
     expect(await end(live.sessionId, WORKSPACE, ['live'])).toBe('ended');
+  });
+
+  it.each<[Mode, Mode]>([
+    ['live', 'test'],
+    ['test', 'live'],
+  ])('of %s is listed without reading those of %s, however many there are', async (mode, other) => {
+    await pool.query('truncate workspaces.portal_session');
+    const { open, list } = handlers();
+    const { sessionId } = await open(null, [mode]);
+    await open(null, [other]);
+    await pool.query(
+      `insert into workspaces.portal_session
+       select (copy).* from (
+         select jsonb_populate_record(session, jsonb_build_object('session_id', gen_random_uuid(), 'link_sha256', null)) as copy
+         from workspaces.portal_session as session, generate_series(1, 3000) where session_id <> $1) copies`,
+      [sessionId],
+    );
+    await pool.query('analyze workspaces.portal_session');
+    const counting = countingRowsRead(pool);
+    expect(await list([mode], counting.pool)).toMatchObject([{ sessionId }]);
+    expect(counting.mostRowsRead()).toBe(1);
   });
 
   it('ends with the key that opened it', async () => {
