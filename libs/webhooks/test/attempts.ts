@@ -7,6 +7,7 @@
 import { PinnedConnections } from '#webhooks/processes/dispatch/connections.js';
 import { Sender } from '#webhooks/processes/dispatch/sender.js';
 import type { AttemptResult } from '#webhooks/domain/attempt.js';
+import { ranges } from '#webhooks/domain/webhook-url.js';
 
 type Result = Pick<AttemptResult, 'error' | 'statusCode'>;
 
@@ -18,7 +19,7 @@ export interface Attempts {
 
 const [timeout, repeats, ...urls] = process.argv.slice(2);
 const exchangeTimeoutMs = Number(timeout);
-const allowCidrs = ['127.0.0.0/8'];
+const allowCidrs = ranges('127.0.0.0/8');
 const limits = {
   connectTimeoutMs: exchangeTimeoutMs,
   allowCidrs,

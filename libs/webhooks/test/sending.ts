@@ -2,12 +2,13 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { afterEach, beforeEach } from '@jest/globals';
 import { type ResolveHost, Sender } from '../src/processes/dispatch/sender.js';
 import { PinnedConnections, type EgressProxy } from '../src/processes/dispatch/connections.js';
+import { type AddressRange, ranges } from '../src/domain/webhook-url.js';
 import { Receiver } from './receiver.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 /** A time limit that no pause of a slow machine reaches. */
 export const PATIENCE_MS = 60_000;
-const LOOPBACK = ['127.0.0.0/8'];
+const LOOPBACK = ranges('127.0.0.0/8');
 
 const open: { close(): unknown }[] = [];
 
@@ -26,7 +27,7 @@ export const sending = (): { receiver: Receiver } => {
 
 export interface SenderOptions {
   readonly resolve?: ResolveHost;
-  readonly allowCidrs?: readonly string[];
+  readonly allowCidrs?: readonly AddressRange[];
   readonly connectTimeoutMs?: number;
   readonly exchangeTimeoutMs?: number;
   readonly proxy?: EgressProxy | null;

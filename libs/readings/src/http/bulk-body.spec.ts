@@ -101,4 +101,14 @@ describe('A bulk body', () => {
   ])('is refused whole for what is wrong around its readings: %.40s', (text, pointer, code) => {
     expect(() => read(text)).toThrow(refusal(pointer, code));
   });
+
+  it.each<[string, string, boolean, string | undefined, readonly string[]]>([
+    ['JSON', '{"more":1,"readings":{}}', false, 'all', ['/more', '?mode', '/mode', '/readings']],
+    ['JSON without readings', '{"mode":"some","readings":[]}', false, undefined, ['/mode', '/readings']],
+    ['empty lines', '\n', true, undefined, ['?mode', '/readings']],
+  ])('of %s is told all that is wrong with the whole at once', (_, text, isLines, mode, pointers) => {
+    const errors = pointers.map((pointer) => expect.objectContaining({ pointer }));
+    const refused = expect.objectContaining({ options: expect.objectContaining({ errors }) });
+    expect(() => readBulk(Buffer.from(text), isLines, mode)).toThrow(refused);
+  });
 });

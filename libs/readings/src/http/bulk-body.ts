@@ -30,12 +30,11 @@ interface SentBulk {
   readonly readings: readonly SentReading[];
 }
 
-const modeOf = (value: unknown, pointer: string): BatchMode => {
-  const mode = BATCH_MODES.find((one) => one === value);
-  if (mode) return mode;
+/** What is wrong with the mode: nothing, or one error. */
+const modeErrors = (value: unknown, pointer: string): FieldError[] => {
+  if (BATCH_MODES.some((one) => one === value)) return [];
   const detail = `must be one of ${BATCH_MODES.join(', ')}`;
-  const code = value === undefined ? 'required' : 'invalid_value';
-  throw invalidRequest([{ pointer, code, detail }]);
+  return [{ pointer, code: value === undefined ? 'required' : 'invalid_value', detail }];
 };
 
 /**
@@ -51,10 +50,10 @@ export const readBulk = (
 ): SentBulk => {
   if (body === undefined) throw notAnObject();
   if (!isLines) return readObject(decoded(body), queryMode);
-  const mode = modeOf(queryMode, '?mode');
   const readings = linesOf(body);
-  checkCount(readings.length);
-  return { mode, readings };
+  const errors = [...modeErrors(queryMode, '?mode'), ...countErrors(readings.length)];
+  if (errors.length > 0) throw invalidRequest(errors);
+  return { mode: queryMode as BatchMode, readings };
 };
 
 const notAnObject = (): Problem =>
@@ -72,13 +71,14 @@ const readObject = (text: string, queryMode: string | undefined): SentBulk => {
   }));
   if (queryMode !== undefined)
     errors.push({ pointer: '?mode', code: 'invalid_value', detail: 'belongs into the body of JSON' });
-  if (!Array.isArray(readings)) {
+  errors.push(...modeErrors(mode, '/mode'));
+  if (Array.isArray(readings)) errors.push(...countErrors(list.length));
+  else {
     const code = readings === undefined ? 'required' : 'invalid_type';
     errors.push({ pointer: '/readings', code, detail: 'must be an array of readings' });
   }
   if (errors.length > 0) throw invalidRequest(errors);
-  checkCount(list.length);
-  return { mode: modeOf(mode, '/mode'), readings: list.map((json) => ({ line: null, json })) };
+  return { mode: mode as BatchMode, readings: list.map((json) => ({ line: null, json })) };
 };
 
 /**
@@ -95,7 +95,7 @@ const apart = (text: string): { readonly around: string; readonly list: readonly
   const endReading = (at: number, isLast: boolean): void => {
     const reading = text.slice(begun, at);
     const isEmptyList = isLast && list.length === 0 && !/[^ \t\n\r]/.test(reading);
-    if (!isEmptyList) checkCount(list.push(reading));
+    if (!isEmptyList && list.push(reading) > MOST_READINGS) throw invalidRequest(countErrors(list.length));
     begun = at + 1;
   };
   for (let at = 0; at < text.length; at += 1) {
@@ -149,11 +149,11 @@ const ESCAPED_LETTERS = /^"(?:[a-z]|\\u00[67][0-9A-Fa-f]){8}"$/;
 const isReadings = (name: string): boolean =>
   name === '"readings"' || (ESCAPED_LETTERS.test(name) && JSON.parse(name) === 'readings');
 
-const checkCount = (count: number): void => {
-  if (count >= 1 && count <= MOST_READINGS) return;
-  const code = count === 0 ? 'too_few' : 'too_many';
+/** What is wrong with the number of readings: nothing, or one error. */
+const countErrors = (count: number): FieldError[] => {
+  if (count >= 1 && count <= MOST_READINGS) return [];
   const detail = `must have 1 to ${MOST_READINGS} readings`;
-  throw invalidRequest([{ pointer: '/readings', code, detail }]);
+  return [{ pointer: '/readings', code: count === 0 ? 'too_few' : 'too_many', detail }];
 };
 
 /** Lines of a body, empty ones too. Millions of them would take seconds to pass over. */

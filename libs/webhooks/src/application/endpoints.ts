@@ -26,7 +26,7 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { findEndpoint, projectedEndpoint, type EndpointRow } from '../read-models/endpoints.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
-import { checkWebhookUrl, type UrlPolicy, hostOfUrl } from '../domain/webhook-url.js';
+import { checkWebhookUrl, type UrlPolicy, hostOfUrl, ranges } from '../domain/webhook-url.js';
 import type { Config } from '../settings.js';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
@@ -135,7 +135,7 @@ const OWN_PROJECTION_POLL_MS = 15;
 
 export const urlPolicy = (config: Config): UrlPolicy => ({
   allowHttp: config.WEBHOOK_ALLOW_HTTP,
-  allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+  allowCidrs: ranges(...config.WEBHOOK_ALLOW_CIDRS),
 });
 
 /** Why a URL is no webhook URL. Judges its text alone: resolving a name here would tell the caller which names exist inside. */

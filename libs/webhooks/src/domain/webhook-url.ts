@@ -1,9 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = [Address, number];
+/** The addresses that begin with so many bits of this one. */
+export type AddressRange = readonly [Address, number];
 
-const ranges = (...cidrs: readonly string[]): readonly Range[] => cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+/** @param cidrs in CIDR notation @throws Error for other text */
+export const ranges = (...cidrs: readonly string[]): readonly AddressRange[] =>
+  cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
 /** Of IPv6 only this is global unicast; ipaddr.js names the ranges of special purpose (IANA) in it, and those of IPv4. */
 const GLOBAL_IPV6 = ranges('2000::/3');
@@ -37,16 +40,15 @@ export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, 
 /**
  * May a webhook be sent to this address? One of the well-known NAT64 prefix leads to its IPv4 address, so that one decides.
  * @param address textual IPv4 or IPv6; anything else is refused
- * @param openedCidrs ranges the operator opened (WEBHOOK_ALLOW_CIDRS); metadata addresses stay closed
+ * @param opened ranges the operator opened (WEBHOOK_ALLOW_CIDRS); metadata addresses stay closed
  */
-export const isReachable = (address: string, openedCidrs: readonly string[]): boolean => {
+export const isReachable = (address: string, opened: readonly AddressRange[]): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   const embedded = embeddedIpv4(parsed);
   if ([parsed, ...embedded].some((one) => isIn(one, METADATA))) return false;
-  if (isIn(parsed, WELL_KNOWN_NAT64))
-    return embedded.every((one) => isReachable(one.toString(), openedCidrs));
-  if (isIn(parsed, ranges(...openedCidrs))) return true;
+  if (isIn(parsed, WELL_KNOWN_NAT64)) return embedded.every((one) => isReachable(one.toString(), opened));
+  if (isIn(parsed, opened)) return true;
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || isIn(parsed, GLOBAL_IPV6));
 };
 
@@ -54,7 +56,7 @@ export const isReachable = (address: string, openedCidrs: readonly string[]): bo
 export const isSameAddress = (a: string, b: string): boolean =>
   ipaddr.isValid(a) && ipaddr.isValid(b) && isSame(ipaddr.process(a), ipaddr.process(b));
 
-const isIn = (address: Address, among: readonly Range[]): boolean =>
+const isIn = (address: Address, among: readonly AddressRange[]): boolean =>
   among.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
 const isSame = (a: Address, b: Address): boolean => a.toNormalizedString() === b.toNormalizedString();
@@ -76,7 +78,7 @@ const MAX_URL_LENGTH = 2_048;
 
 export interface UrlPolicy {
   readonly allowHttp: boolean;
-  readonly allowCidrs: readonly string[];
+  readonly allowCidrs: readonly AddressRange[];
 }
 
 export type UrlVerdict =

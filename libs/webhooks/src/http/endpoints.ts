@@ -32,7 +32,7 @@ import {
   firstHour,
 } from '../contracts/index.js';
 import { MAX_VALUE_LENGTH, MAX_HEADERS, headerFaults } from '../domain/custom-headers.js';
-import { checkWebhookUrl } from '../domain/webhook-url.js';
+import { checkWebhookUrl, ranges } from '../domain/webhook-url.js';
 import { z } from 'zod';
 import { apiPage, apiSchema, count, instant } from '#platform/http/openapi/api-schema.js';
 import {
@@ -225,9 +225,11 @@ const maxPerSecond = (said: string) =>
   });
 const HEADER_SHOWN = { minLength: 1, maxLength: MAX_VALUE_LENGTH };
 
+const ANYWHERE = ranges('0.0.0.0/0', '::/0');
+
 /** Checks the rules of the text, without those that the operator can relax, so that one response has all errors. */
 const urlErrors = (url: string): FieldError[] => {
-  const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
+  const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ANYWHERE });
   return verdict.ok ? [] : fault('/url', verdict.code, verdict.detail);
 };
 

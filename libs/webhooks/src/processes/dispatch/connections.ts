@@ -7,7 +7,14 @@ import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { AttemptError } from '../../domain/attempt.js';
-import { isAddress, isReachable, isSameAddress, portOf, unbracketed } from '../../domain/webhook-url.js';
+import {
+  type AddressRange,
+  isAddress,
+  isReachable,
+  isSameAddress,
+  portOf,
+  unbracketed,
+} from '../../domain/webhook-url.js';
 
 /** Bytes read and kept of a response body. */
 const READ_BYTES = 65_536;
@@ -160,7 +167,7 @@ export const egressProxy = (url: string, report: EgressProxy['report'] = () => u
 interface ConnectionLimits {
   /** For TCP, and as long again for TLS. */
   readonly connectTimeoutMs: number;
-  readonly allowCidrs: readonly string[];
+  readonly allowCidrs: readonly AddressRange[];
   /** `null`: receivers are connected to directly. */
   readonly proxy: EgressProxy | null;
 }

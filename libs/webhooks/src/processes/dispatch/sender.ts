@@ -244,11 +244,12 @@ export const openSender = (parts: SenderParts): Sender => {
     if (times > 0)
       log.warn({ host, endpointId, times }, 'the host of a webhook leads to an address that is not public');
   };
+  const policy = urlPolicy(config);
   const connections = new PinnedConnections({
     connectTimeoutMs,
-    allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+    allowCidrs: policy.allowCidrs,
     proxy: proxy === undefined ? null : egressProxy(proxy, proxyFailed),
   });
   const timeoutMs = config.WEBHOOK_ATTEMPT_TIMEOUT_MS;
-  return new Sender(connections, resolve, urlPolicy(config), timeoutMs, () => clock.now(), blocked);
+  return new Sender(connections, resolve, policy, timeoutMs, () => clock.now(), blocked);
 };
