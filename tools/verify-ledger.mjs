@@ -593,6 +593,8 @@ class Book {
         );
         const isLasting = (one) => one.to === 'expired' && this.grants.get(one.grantId)?.expiresAt === null;
         demandMember(!data.allocations.some(isLasting), 'allocations', 'credits expire that have no end');
+        const isEarly = (one) => one.to === 'expired' && occurredAt < this.grants.get(one.grantId)?.expiresAt;
+        demandMember(!data.allocations.some(isEarly), 'allocations', 'credits expire before their end');
         const lapsed = [];
         for (const { grantId, amount, to } of data.allocations) {
           move('held', to, amount);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '#event-sourcing/core/event.js';
 import { linesIn, operatorsIn, verifyExport } from '../../../../tools/verify-ledger.mjs';
-import { altered, exportOf, openedBook, rechained, renumbered } from '../../test/book.js';
+import { altered, exportOf, openedBook, rechained, renumbered, type TestBook } from '../../test/book.js';
 import { OPERATORS_SETTING } from '../../test/operators.js';
 import { BookVerifier } from './verify-book.js';
 
@@ -23,12 +23,16 @@ const audits = async (given: readonly StoredEvent[]) => {
 };
 
 describe('Credits of holds that nobody ordered', () => {
-  it('of a pack, which never expire, are not released as expired', async () => {
+  it.each<[string, Parameters<TestBook['do']>[1], number]>([
+    ['a pack, which never expire,', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' }, 2_000],
+    ['a plan, before its end,', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null }, 400],
+  ])('of %s are not released as expired', async (_, bought, amount) => {
     const book = await openedBook();
-    await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'burst', orderRef: 'o1' });
+    await book.do('2026-04-11T09:00:00Z', bought);
     const last = book.events.at(-1)!;
-    const own = { reservationId: 'evil', readingId: 'none', amount: 2_000 };
-    const allocations = [{ grantId: 'pack:o1:burst', amount: 2_000 }];
+    const own = { reservationId: 'evil', readingId: 'none', amount };
+    const { grantId } = { grantId: 'pack:o1:burst', ...(last.data as object) };
+    const allocations = [{ grantId, amount }];
     const result = await audits([
       ...book.events,
       forged(last, 'CreditsReserved', { ...own, allocations }),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TestBook, WS } from '../../test/book.js';
-import { writeReading } from '../../test/readings.js';
+import { eventsOfReading, writeReading } from '../../test/readings.js';
 import { type BalanceRow, Reconciler } from './reconcile.js';
 
 const AT = '2026-04-12T09:00:01.000Z';
@@ -173,6 +173,14 @@ describe('reconciling', () => {
       { kind: 'completed_twice', readingEventId: 'again' },
       { kind: 'captured_twice', creditsEventId: 'elsewhere', workspaceId, ...byCapture },
     ]);
+  });
+
+  it('misses the capture of a completed reading, also after another reservation of it was abandoned', async () => {
+    await writeReading(book.store, 'r1', 'ReadingCompleted');
+    const [abandoned] = eventsOfReading('r9', 'ReadingAbandoned');
+    await book.store.append('reading-reading-r1', 1n, [abandoned!]);
+    const row = { revision: 3n, balance: { ...AT_FIRST, available: 10, held: 40 } };
+    expect(reconcile(row).differences).toMatchObject([{ kind: 'not_captured', readingEventId: 'end-r1' }]);
   });
 
   it('waits for the capture of a reading that was completed a moment ago', async () => {

@@ -166,7 +166,8 @@ export class Reconciler {
       this.requested.set(readingId, { workspaceId, cost, position });
       if (event.revision > 0n) this.startAgain(readingId);
     }
-    if (event.type === 'ReadingFailed' || event.type === 'ReadingAbandoned') {
+    // An abandoned reservation is never that of the request.
+    if (event.type === 'ReadingFailed') {
       this.requested.delete(readingId);
       this.startAgain(readingId);
     }

@@ -61,7 +61,7 @@ export class InvariantWatch {
         report('allocations move credits the other way');
     }
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
-      checkSettlement(event, this.book, report);
+      checkSettlement(event, this.book, recorded, report);
     }
     if (event.type === 'PlanGranted' || event.type === 'PackPurchased') checkTerms(event, report);
     if (event.type === 'GrantExpired') checkExpiry(event, this.book, recorded, report);
@@ -149,6 +149,7 @@ const checkExpiry = (
 const checkSettlement = (
   { data }: CreditsEventOf<'CreditsCaptured'> | CreditsEventOf<'CreditsReleased'>,
   before: Credits,
+  recorded: RecordedAs | undefined,
   report: Report,
 ): void => {
   if (isSettled(before, data.reservationId)) report('a reservation settled twice');
@@ -160,9 +161,11 @@ const checkSettlement = (
   const released = data.allocations.map(({ grantId, amount }) => ({ grantId, amount }));
   if (canonicalJson(released) !== canonicalJson(held))
     report('the released credits are not those that were held');
-  const lasting = new Set(before.grants.flatMap((one) => (one.expiresAt === null ? [one.grantId] : [])));
-  if (data.allocations.some(({ grantId, to }) => to === 'expired' && lasting.has(grantId)))
-    report('credits expire that have no end');
+  const lapsed = new Set(data.allocations.flatMap(({ grantId, to }) => (to === 'expired' ? [grantId] : [])));
+  const ends = before.grants.flatMap(({ grantId, expiresAt }) => (lapsed.has(grantId) ? [expiresAt] : []));
+  if (ends.includes(null)) report('credits expire that have no end');
+  if (recorded && ends.some((end) => end !== null && recorded.occurredAt < end))
+    report('credits expire before their end');
 };
 
 const checkState = ({ opening, totals, grants }: Credits, holds: number, report: Report): void => {

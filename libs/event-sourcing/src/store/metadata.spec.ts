@@ -21,6 +21,14 @@ describe('the metadata of an event', () => {
     });
   });
 
+  it.each(['Sun, 12 Apr 2026 09:00:00 GMT', '2026-04-12T09:00:00Z', '+012026-04-12T09:00:00.000Z'])(
+    'is not ours with a date that does not sort as text: %s',
+    (occurredAt) => {
+      const repaired = { ...METADATA, occurredAt: '2026-04-12T10:00:00.000Z', schemaVersion: 0 };
+      expect(readMetadata({ ...METADATA, occurredAt }, RECORDED_AT)).toEqual(repaired);
+    },
+  );
+
   it('is otherwise as it was written', () => {
     expect(readMetadata(METADATA, RECORDED_AT)).toBe(METADATA);
   });

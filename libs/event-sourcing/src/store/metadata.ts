@@ -4,14 +4,18 @@ import type { EventMetadata } from '../core/event.js';
 export const readMetadata = (metadata: unknown, recordedAt: number): EventMetadata =>
   isOurs(metadata) ? metadata : repaired(metadata, recordedAt);
 
+/** The one form that `instant` writes: readers compare dates as texts. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const isInstant = (text: unknown): text is string =>
+  typeof text === 'string' && INSTANT.test(text) && !Number.isNaN(Date.parse(text));
+
 const TEXTS = ['correlationId', 'causationId', 'workspaceId', 'actor', 'occurredAt'] as const;
 
 const isOurs = (metadata: unknown): metadata is EventMetadata => {
   const { schemaVersion, occurredAt, ...known } = (metadata ?? {}) as Partial<EventMetadata>;
   return (
     typeof schemaVersion === 'number' &&
-    typeof occurredAt === 'string' &&
-    !Number.isNaN(Date.parse(occurredAt)) &&
+    isInstant(occurredAt) &&
     typeof known.correlationId === 'string' &&
     typeof known.causationId === 'string' &&
     typeof known.workspaceId === 'string' &&
@@ -29,7 +33,6 @@ const repaired = (metadata: unknown, recordedAt: number): EventMetadata => {
       ? { ...metadata }
       : {};
   for (const name of TEXTS) if (typeof given[name] !== 'string') given[name] = '';
-  if (Number.isNaN(Date.parse(given['occurredAt'] as string)))
-    given['occurredAt'] = new Date(recordedAt).toISOString();
+  if (!isInstant(given['occurredAt'])) given['occurredAt'] = new Date(recordedAt).toISOString();
   return { ...given, schemaVersion: 0 } as unknown as EventMetadata;
 };
