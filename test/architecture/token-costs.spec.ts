@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { ShowDocumentController } from '#publishing/http/documents.js';
 import { BatchesController } from '#readings/http/request-batch.js';
+import { ReadingsController } from '#readings/http/show-readings.js';
 import { DeliveriesController } from '#webhooks/http/deliveries.js';
 import { EndpointController } from '#webhooks/http/endpoints.js';
 
@@ -16,6 +17,7 @@ const costOf = (route: object, query: object) => {
 };
 
 it.each<readonly [string, object, number, object?]>([
+  ['a search by external id', ReadingsController.prototype.list, 5, { externalId: 'x', limit: '1' }],
   ['the states of a batch', BatchesController.prototype.get, 5],
   ['the health of an endpoint', EndpointController.prototype.health, 5],
   ['a PDF', ShowDocumentController.prototype.get, 5, { format: 'pdf' }],

@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. Of an `externalId` that more than 1,000 readings have, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have.
+         * @description Returns the newest first, without their inputs. A live key sees live readings, a test key test readings. Filters can be combined. Of an `externalId` that more than 1,000 readings have, a page may have fewer than `limit`, or none, although more follow: the list ends where `nextCursor` is `null`. The list follows within a moment: a reading accepted just now may be missing, though its own address knows it at once. A page counts as one request of the policy `read` for each 20 readings that it may have; with `externalId`, it counts as 5 requests at least.
          */
         get: operations["listReadings"];
         put?: never;

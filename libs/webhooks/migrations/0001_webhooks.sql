@@ -320,6 +320,7 @@ create table webhooks.skipping (
   up_to        bigint not null,            -- of webhooks.delivery.added
   modes        text[] not null,
   skipped_at   timestamptz not null,       -- when the endpoint was changed
+  served_at    timestamptz not null default '-infinity',  -- its last turn
   primary key (endpoint_id, up_to)
 );
 

@@ -42,8 +42,11 @@ beforeEach(() => {
   };
 });
 
-/** Runs the job on a worker whose artifacts are not stored. */
-const run = (render: Render, { now = NOON, worker = executor } = {}): Promise<void> => {
+/** Runs the job on a worker. @param stored what is stored of its artifacts; `null`: they are not */
+const run = (
+  render: Render,
+  { now = NOON, worker = executor, stored = null as object | null } = {},
+): Promise<void> => {
   const queries = {
     execute: async (query: object) => {
       if (query instanceof GetReadingResult)
@@ -53,7 +56,7 @@ const run = (render: Render, { now = NOON, worker = executor } = {}): Promise<vo
       return query instanceof GetPaper ? known.paper : undefined;
     },
   };
-  const artifacts = { put: async () => null, discard: async (id: string) => void discarded.push(id) };
+  const artifacts = { put: async () => stored, discard: async (id: string) => void discarded.push(id) };
   const note = (details: { reason?: string }) => void said.push(details);
   const attempts = {
     begin: async () => (begun += 1),
@@ -82,6 +85,26 @@ const recorded = async (): Promise<string[]> => {
 const execute = (command: PublicationCommand) => {
   const by = requestedBy('apiKey:k', 'c');
   return executor.execute('7f9c', command, { intent: command.type, by, workspaceId: 'ws_1', at: NOON });
+};
+
+/** The first version is published, and the next one requested. */
+const requestTwo = async (): Promise<void> => {
+  const publication = {
+    workspaceId: 'ws_1',
+    livemode: true,
+    version: 1,
+    artifactId: 'art_1',
+    publishedAt: 'then',
+    paper: 'a4' as const,
+  };
+  await execute({ type: 'RequestPublication', publication });
+  await execute({ type: 'RecordPublished', version: 1, formats: [], contentVersion: '2026.11.5' });
+  await execute({
+    type: 'RequestNextVersion',
+    publication: { ...publication, version: 2 },
+    most: 2,
+    unlessFrom: null,
+  });
 };
 
 describe('A reading whose result cannot be decrypted', () => {
@@ -115,25 +138,23 @@ describe('A reading whose result cannot be decrypted', () => {
   });
 
   it('fails in the later version that was requested, and keeps the first', async () => {
-    const publication = {
-      workspaceId: 'ws_1',
-      livemode: true,
-      version: 1,
-      artifactId: 'art_1',
-      publishedAt: 'then',
-      paper: 'a4' as const,
-    };
-    await execute({ type: 'RequestPublication', publication });
-    await execute({ type: 'RecordPublished', version: 1, formats: [], contentVersion: '2026.11.5' });
-    await execute({
-      type: 'RequestNextVersion',
-      publication: { ...publication, version: 2 },
-      most: 2,
-      unlessFrom: null,
-    });
+    await requestTwo();
     await run(never);
     expect([[...(await executor.load('7f9c')).state.failed], discarded]).toEqual([[2], []]);
   });
+});
+
+it('A version that another worker has given up meanwhile is not published, and the first one stays', async () => {
+  await requestTwo();
+  const given = {
+    type: 'FailPublication',
+    workspaceId: 'ws_1',
+    version: 2,
+    code: 'generation_failed',
+  } as const;
+  const render: Render = async () => (await execute(given), Buffer.from('%PDF'));
+  await run(render, { stored: { formats: [], contentVersion: 'texts' } });
+  expect([[...(await executor.load('7f9c')).state.published.keys()], discarded]).toEqual([[1], []]);
 });
 
 it('A test reading is published no earlier than it asked', async () => {

@@ -150,7 +150,11 @@ export class PublishDocumentJob {
       { type: 'RecordPublished', version, ...stored },
       this.context(job, `published:${version}`),
     );
-    if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
+    if (recorded.kind === 'rejected') {
+      // Earlier versions stay.
+      if (recorded.code === 'Withdrawn') await this.artifacts.discard(job.readingId);
+      return;
+    }
     this.log.info({ readingId: job.readingId, requestId: job.correlationId, version }, 'reading published');
   }
 

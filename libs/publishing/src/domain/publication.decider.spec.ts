@@ -88,6 +88,7 @@ it.each<[string, PublicationEvent[], PublicationCommand, object | null]>([
   ['Withdrawn', [withdrawn], fail, null],
   ['Withdrawn', [requested, published, withdrawn], requestNext(), null],
   ['Unreadable', [requested, published, failed], requestNext(), null],
+  ['Unreadable', [requested, failed], record, null],
   ['NotRequested', [], record, { version: 1 }],
   ['TooManyVersions', [requested, published, second, made], requestNext(3), { most: 2 }],
 ])('It is refused: %s', (code, past, command, details) => {

@@ -89,6 +89,8 @@ const decide = (
     case 'RecordPublished': {
       if (state.published.has(command.version)) return ignore('AlreadyPublished');
       if (state.withdrawn) return reject('Withdrawn', null);
+      // A worker that was slow comes after another gave the document up, and its credits are back.
+      if (state.failed.has(command.version)) return reject('Unreadable', null);
       const pending = state.pending.get(command.version);
       if (!pending) return reject('NotRequested', { version: command.version });
       const { workspaceId, livemode, version, artifactId, publishedAt } = pending;

@@ -116,8 +116,8 @@ describe('The rescue', () => {
   it('finds an open batch that no job looks at', async () => {
     await open(31);
     const [batch] = await found();
-    const { payload, key } = endBatchJobAgain(batch!);
-    const { text, values } = addJob(END_BATCH, payload, { key });
+    const { payload, ...options } = endBatchJobAgain(batch!);
+    const { text, values } = addJob(END_BATCH, payload, options);
     await pool.query(text, values as unknown[]);
     expect(await found()).toEqual([]);
     await pool.query('truncate graphile_worker._private_jobs');

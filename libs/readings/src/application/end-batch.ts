@@ -11,7 +11,8 @@ import { NotDueYet } from '#platform/jobs/not-due-yet.js';
 import { isNotQueued, isNotRunning } from '#platform/jobs/rescue.js';
 import { CONFIG, TRUSTED_CLOCK } from '#platform/tokens.js';
 import { BATCH_EXECUTOR, type BatchExecutor, READING_EXECUTOR, type ReadingExecutor } from '../executors.js';
-import { batchEvents } from '../contracts/events.js';
+import { type BatchEvent, batchEvents } from '../contracts/events.js';
+import { IN_TURNS, readingJobPriority } from '../contracts/reading-job.js';
 import { openReadings, type BatchEndings, type BatchRecord } from '../domain/batch.decider.js';
 import { BatchQuery } from '../read-models/batch.query.js';
 import type { Config } from '../settings.js';
@@ -32,12 +33,18 @@ export const END_BATCH = jobKind('readings.end-batch', batchJob);
 const keyOf = (batchId: string): string => `${END_BATCH.task}:${batchId}`;
 
 /** SQL that adds the job of a batch, when it is requested. */
-export const addEndBatchJob = (event: Recorded): Statement => {
+export const addEndBatchJob = (
+  event: Recorded<Extract<BatchEvent, { type: 'BatchRequested' }>>,
+): Statement => {
   const batchId = streamId(event.stream);
   const { workspaceId, traceparent } = event.metadata;
   const payload = { batchId, workspaceId, ...causeOf(event), ...(traceparent && { traceparent }) };
-  return addJob(END_BATCH, payload, { key: keyOf(batchId) });
+  return addJob(END_BATCH, payload, { key: keyOf(batchId), priority: priorityOf(event.data.livemode) });
 };
+
+/** Among the readings of its mode: looks at any number of batches delay none of them, and no live one waits for test. */
+const priorityOf = (livemode: boolean): number =>
+  readingJobPriority(IN_TURNS, livemode ? {} : { mode: 'test' });
 
 const JOB_KEY = `'${END_BATCH.task}:' || batch_id`;
 
@@ -47,7 +54,7 @@ const JOB_KEY = `'${END_BATCH.task}:' || batch_id`;
  * two at once do no harm.
  */
 export const UNWATCHED_BATCHES = `
-  select batch_id, workspace_id, correlation_id from readings.batch
+  select batch_id, workspace_id, livemode, correlation_id from readings.batch
   where ended_at is null and requested_at < now() - interval '30 seconds'
     and ${isNotQueued(JOB_KEY)} and ${isNotRunning(JOB_KEY, '15 seconds')}
   order by requested_at limit $1`;
@@ -55,12 +62,14 @@ export const UNWATCHED_BATCHES = `
 interface UnwatchedBatch {
   readonly batch_id: string;
   readonly workspace_id: string;
+  readonly livemode: boolean;
   readonly correlation_id: string;
 }
 
-export const endBatchJobAgain = ({ batch_id: batchId, workspace_id, correlation_id }: UnwatchedBatch) => ({
-  payload: { batchId, workspaceId: workspace_id, correlationId: correlation_id, causationId: batchId },
+export const endBatchJobAgain = ({ batch_id: batchId, livemode, ...of }: UnwatchedBatch) => ({
+  payload: { batchId, workspaceId: of.workspace_id, correlationId: of.correlation_id, causationId: batchId },
   key: keyOf(batchId),
+  priority: priorityOf(livemode),
 });
 
 const SHORTEST_PAUSE_MS = 1_000;

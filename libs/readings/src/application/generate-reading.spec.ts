@@ -287,15 +287,23 @@ describe('The generation process', () => {
     );
   });
 
-  it('has a batch looked at from its request on', () => {
-    const data = { workspaceId: 'ws_1', livemode: true, mode: 'all', items: 2 } as const;
-    const batch = recorded('batch-b1', {
-      type: 'BatchRequested',
-      data: { ...data, refused: [], invalid: [] },
-    });
-    const { readingId: _, ...ofBatch } = payload;
-    given(process, batch).thenSends(
-      statement(addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1' })),
-    );
-  });
+  it.each([
+    [true, 1],
+    [false, 5],
+  ])(
+    'has a batch (live: %s) looked at from its request on, in line with readings of its mode',
+    (livemode, priority) => {
+      const data = { workspaceId: 'ws_1', livemode, mode: 'all', items: 2 } as const;
+      const batch = recorded('batch-b1', {
+        type: 'BatchRequested',
+        data: { ...data, refused: [], invalid: [] },
+      });
+      const { readingId: _, ...ofBatch } = payload;
+      given(process, batch).thenSends(
+        statement(
+          addJob(END_BATCH, { batchId: 'b1', ...ofBatch }, { key: 'readings.end-batch:b1', priority }),
+        ),
+      );
+    },
+  );
 });

@@ -29,6 +29,9 @@ export interface ReadingJobKind {
   readonly attributes: (job: ReadingJob) => Readonly<Record<string, string>>;
 }
 
+/** Of jobs that take turns: they go after those whose time has come. */
+export const IN_TURNS = { priority: 1 } as const;
+
 /**
  * A kind of job, which goes when its time has come, or whose jobs take turns: after those, with turns of this length. A step
  * that ends a reading has a shorter turn than one that begins another. So with many readings, the first documents do not
@@ -37,7 +40,7 @@ export interface ReadingJobKind {
 export const readingJobKind = (task: string, turnLength?: 1 | 2): ReadingJobKind => ({
   task,
   payload: readingJob,
-  priority: turnLength === undefined ? 0 : 1,
+  priority: turnLength === undefined ? 0 : IN_TURNS.priority,
   turnLength: turnLength ?? 1,
   attributes: ({ readingId }) => ({ 'reading.id': readingId }),
 });

@@ -37,6 +37,7 @@ const changeTo = (endpointId: string, changes: EndpointChanges, workspaceId = 'w
   );
 const change = (endpointId: string, enabled: boolean, workspaceId?: string) =>
   changeTo(endpointId, { enabled }, workspaceId);
+const notes = async () => (await test.database.pool.query('select from webhooks.skipping')).rowCount;
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await test.service.rows.find(endpointId))?.record.enabled;
 
@@ -57,6 +58,23 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await test.service.skip();
     expect(await count('skipped')).toBe(MANY);
     expect(await countSkipped(test.database.pool, endpointId)).toBe(MANY);
+  });
+
+  it('has no more than its turn: another that was disabled later waits for a batch, not for all', async () => {
+    const { endpointId } = await test.service.create(test.receiver.url, { workspaceId: 'ws_big' });
+    const { endpointId: other } = await test.service.create(test.receiver.url);
+    await addPending(endpointId, 'ws_big');
+    await change(endpointId, false, 'ws_big');
+    await eventually(async () => (await notes()) === 1);
+    await addPending(other, 'ws_1');
+    await change(other, false);
+    await eventually(async () => (await notes()) === 2);
+    const skippedOf = async (id: string) =>
+      (await test.database.pool.query('select from webhooks.settled_delivery where endpoint_id = $1', [id]))
+        .rowCount;
+    await skipNext(test.database.pool);
+    await skipNext(test.database.pool);
+    expect(await skippedOf(other)).toBe(await skippedOf(endpointId));
   });
 
   it('gets none of them once it is enabled again, and every later event', async () => {

@@ -25,14 +25,20 @@ const NOTE = `
     and exists (select from webhooks.delivery where delivery.endpoint_id = $1 and status = 'pending')
   on conflict (endpoint_id, up_to) do update set modes = noted.modes || excluded.modes`;
 
+/** Endpoints take turns: none waits until the queue of another is empty. */
 const NEXT =
-  'select endpoint_id, up_to, modes, skipped_at from webhooks.skipping order by up_to limit 1 for update skip locked';
+  'select endpoint_id, up_to, modes, skipped_at from webhooks.skipping order by served_at, up_to limit 1 for update skip locked';
+const SERVED =
+  'update webhooks.skipping set served_at = clock_timestamp() where endpoint_id = $1 and up_to = $2';
 
-/** Of the pending deliveries of an endpoint, those that the note is about. Trials come whatever the modes of the endpoint. */
+/**
+ * Of the pending deliveries of an endpoint, those that the note is about. Trials come whatever the modes of the endpoint.
+ * Each event is looked up by itself: no plan reads all events for a few deliveries.
+ */
 const isNoted = (upTo: string, modes: string): string => `
-  status = 'pending' and added <= ${upTo} and (${modes} @> '{live,test}' or not test and exists (
-    select from webhooks.public_event event
-    where event.event_id = delivery.event_id and case when livemode then 'live' else 'test' end = any (${modes})))`;
+  status = 'pending' and added <= ${upTo} and (${modes} @> '{live,test}' or not test and (
+    select case when livemode then 'live' else 'test' end from webhooks.public_event event
+    where event.event_id = delivery.event_id) = any (${modes}))`;
 
 /** Leaves out deliveries whose outcome is being recorded, until the next round. */
 const LOCK = `
@@ -88,7 +94,7 @@ export const skipNoted = (pool: pg.Pool, log: Pick<Logger, 'warn'>): WorkLoop =>
   role: 'webhooks',
 });
 
-/** Skips a batch of the endpoint noted first. @returns whether there may be more now; those being recorded wait for a later round */
+/** Skips a batch of the endpoint that waited longest for its turn. @returns whether there may be more now; those being recorded wait for a later round */
 export const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{
@@ -101,6 +107,7 @@ export const skipNext = (pool: pg.Pool): Promise<boolean> =>
     const { endpoint_id: endpointId, up_to: upTo, modes, skipped_at: skippedAt } = rows[0];
     const locked = await client.query<{ delivery_id: string }>(LOCK, [endpointId, upTo, modes]);
     await client.query(SKIP, [locked.rows.map(({ delivery_id: deliveryId }) => deliveryId), skippedAt]);
+    await client.query(SERVED, [endpointId, upTo]);
     const { rowCount: forgotten } = await client.query(FORGET, [endpointId]);
     return locked.rows.length === AT_ONCE || forgotten !== 0;
   });
