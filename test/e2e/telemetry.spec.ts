@@ -91,7 +91,12 @@ const root = () =>
 const story = () => collector.spans.filter(({ traceId }) => traceId === root()?.traceId);
 
 const metricsOf = async (role: 'api' | 'worker'): Promise<string> =>
-  (await fetch(`http://127.0.0.1:${metricsPort + (role === 'api' ? 0 : 1)}/metrics`)).text();
+  // A connection that was kept may have ended since: a real event store has files that take seconds to search.
+  (
+    await fetch(`http://127.0.0.1:${metricsPort + (role === 'api' ? 0 : 1)}/metrics`, {
+      headers: { connection: 'close' },
+    })
+  ).text();
 
 const STEPS = {
   'reading-service-api': [

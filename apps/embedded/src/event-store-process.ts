@@ -166,9 +166,9 @@ export const otherEventStore = (commandLine: string, port: number, data: string)
     args: ['-c', `${WATCH_STANDARD_INPUT}\nexec ${filled}`],
     port,
     url: `esdb://127.0.0.1:${port}?tls=false`,
-    /** Resolves when the store has a leader. Never rejects. */
-    leads: async (): Promise<void> => {
-      while (!(await hasLeader(port))) await sleep(POLL_MS);
+    /** Resolves when the store has a leader, or the signal aborts. Never rejects. */
+    leads: async (signal?: AbortSignal): Promise<void> => {
+      while (!signal?.aborted && !(await hasLeader(port))) await sleep(POLL_MS);
     },
   };
 };

@@ -36,8 +36,8 @@ describe.each(WAYS)('a stream with a hidden beginning, read %s,', (way, options)
     ['truncated', { $tb: 3 }],
     ['limited to its last events', { $maxCount: 2 }],
     ['truncated after its end', { $tb: 100 }],
-    // As EventStoreDB does it.
-    ['deleted', { $tb: Number(2n ** 63n - 1n) }],
+    // EventStoreDB writes 2^63 - 1, which no number of JavaScript is.
+    ['deleted', { $tb: 2 ** 62 }],
   ])('is corrupt when it was %s', async (_, limits) => {
     const stream = await withMetadata(limits);
     await expect(read(stream, options)).rejects.toThrow(CorruptEvent);

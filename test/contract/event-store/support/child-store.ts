@@ -79,10 +79,12 @@ const startOtherChild = async (
   let said = '';
   for (const output of [child.stdout, child.stderr])
     output.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const gone = new AbortController();
   const ended = once(child, 'exit').then(() => {
+    gone.abort();
     throw new Error(`The event store ended before it had a leader: ${said}`);
   });
-  await Promise.race([store.leads(), ended]);
+  await Promise.race([store.leads(gone.signal), ended]);
   ended.catch(() => undefined);
   return { process: child, connectionString: patient(store.url), said: () => said, end: endOf(child) };
 };

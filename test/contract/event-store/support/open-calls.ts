@@ -59,7 +59,7 @@ const ofEmbedded = async (connectionString: string): Promise<number | null> => {
 const ofReal = async ({ host }: URL): Promise<number> => {
   const response = await fetch(`http://${host}/metrics`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   const [, figure] =
-    /^eventstore_current_incoming_grpc_calls\S* (\d+)|eventstore_incoming_grpc_calls\{[^}]*kind="current"[^}]*\} (\d+)/m.exec(
+    /^(?:eventstore|kurrentdb)_current_incoming_grpc_calls\S* (\d+)|eventstore_incoming_grpc_calls\{[^}]*kind="current"[^}]*\} (\d+)/m.exec(
       await response.text(),
     ) ?? [];
   if (figure === undefined) throw new Error('This event store does not report its open calls');
