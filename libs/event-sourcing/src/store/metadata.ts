@@ -25,7 +25,7 @@ const isOurs = (metadata: unknown): metadata is EventMetadata => {
 
 /**
  * Another program wrote the event: readers get all members of the metadata, empty where they are missing. Version 0
- * exists for no event, so it does not decode. The store's own time stands in for a missing one.
+ * exists for no event, so it does not decode. The store's own time stands in for a date that is missing or of another form.
  */
 const repaired = (metadata: unknown, recordedAt: number): EventMetadata => {
   const given: Record<string, unknown> =

@@ -74,7 +74,8 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
         .rowCount;
     await skipNext(test.database.pool);
     await skipNext(test.database.pool);
-    expect(await skippedOf(other)).toBe(await skippedOf(endpointId));
+    expect(await skippedOf(other)).toBeGreaterThan(0);
+    expect(await skippedOf(endpointId)).toBe(await skippedOf(other));
   });
 
   it('gets none of them once it is enabled again, and every later event', async () => {

@@ -24,6 +24,7 @@ import { type FieldError, Problem } from '#platform/http/problem.js';
 import { ShownOnce } from '#platform/idempotency/idempotency.interceptor.js';
 import { isUuid } from '#platform/text/uuid.js';
 import { CONFIG } from '#platform/tokens.js';
+import { MODE_SHOWN_TO } from '../application/portal-sessions.js';
 import type { Pool } from 'pg';
 import { asRecord } from '#platform/postgres/as-record.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
@@ -213,13 +214,13 @@ export const pageOfSessions = async (
   limit: number,
   after: readonly string[] | null,
 ): Promise<readonly Session[]> => {
-  // The rule of isShownTo, in the form that has an index.
+  // Callers of both modes know of all.
   const [mode, both] = sees;
   const { rows } = await pool.query<object>(
     `select session_id as "sessionId", opened_by as "openedBy", scopes, modes, created_at as "createdAt",
             started_at as "startedAt", expires_at as "expiresAt", ended_at as "endedAt"
      from workspaces.portal_session
-     where workspace_id = $1 and ($5::text is null or case when 'live' = any (modes) then 'live' else 'test' end = $5)
+     where workspace_id = $1 and ($5::text is null or ${MODE_SHOWN_TO} = $5)
        and ($3::timestamptz is null or (created_at, session_id) < ($3, $4::uuid))
      order by created_at desc, session_id desc limit $2`,
     [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null, both ? null : mode],
