@@ -37,7 +37,8 @@ const sender = new Sender(
 let slowestMs = 0;
 const attempt = async (url: string): Promise<Result> => {
   const begun = performance.now();
-  const result = await sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
+  const owner = { workspaceId: 'ws_a', endpointId: 'we_a' };
+  const result = await sender.send({ ...owner, url, headers: {}, body: Buffer.from('{}') });
   slowestMs = Math.max(slowestMs, performance.now() - begun);
   if (result === 'cancelled') throw new Error('nothing cancels attempts here');
   return { error: result.error, statusCode: result.statusCode };

@@ -55,8 +55,9 @@ export const senderWith = ({
   open.push({ close: () => sender.cancel() });
   return sender;
 };
-export const send = (sender: Sender, url: string, endpointId = 'we_a') =>
+export const send = (sender: Sender, url: string, endpointId = 'we_a', workspaceId = 'ws_a') =>
   sender.send({
+    workspaceId,
     endpointId,
     url,
     headers: { 'x-service-event': 'reading.completed' },

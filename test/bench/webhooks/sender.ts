@@ -107,7 +107,7 @@ const peer = async (databaseUrl: string): Promise<void> => {
       secrets,
       timestamp: Math.floor(startedAt / 1_000),
     });
-    const result = await sender.send({ endpointId, url, headers, body });
+    const result = await sender.send({ workspaceId: 'peer', endpointId, url, headers, body });
     if (result === 'cancelled') throw new Error('cancelled');
     const endedAt = Date.now();
     const [started, ended] = [startedAt, endedAt].map((at) => new Date(at).toISOString());

@@ -177,7 +177,8 @@ const probe = async (parts: VerificationParts, sender: SendsRequests, due: DuePr
     timestamp: Math.floor(at / 1_000),
   });
   const custom = await headers.open(endpointId, due.headersRef);
-  const result = await sender.send({ endpointId, url, headers: { ...custom, ...signed }, body: bytes });
+  const request = { workspaceId, endpointId, url, headers: { ...custom, ...signed }, body: bytes };
+  const result = await sender.send(request);
   if (result === 'cancelled') return;
   const context = {
     workspaceId,

@@ -7,6 +7,7 @@ import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { AttemptError } from '../../domain/attempt.js';
+import { ThreadShare } from '../../domain/flow-control.js';
 import {
   type AddressRange,
   isAddress,
@@ -172,6 +173,12 @@ interface ConnectionLimits {
   readonly proxy: EgressProxy | null;
 }
 
+/** Whose receiver it is: connections are of one endpoint, the time that they take is of its workspace. */
+export interface ReceiverOwner {
+  readonly workspaceId: string;
+  readonly endpointId: string;
+}
+
 const KEPT_RECEIVERS = 1_000;
 /** How long an idle connection is kept; the receiver may ask for less. */
 const KEEP_ALIVE_MS = 10_000;
@@ -180,13 +187,18 @@ const RESPONSE_HEADER_BYTES = 16_384;
 /** Keep-alive connections, each to one checked address, whatever DNS says later. Proxy variables of the environment have no effect. */
 export class PinnedConnections {
   private readonly agents = new LRUCache<string, http.Agent>({ max: KEPT_RECEIVERS });
+  /** By workspace. */
+  private readonly shares = new LRUCache<string, ThreadShare>({ max: KEPT_RECEIVERS });
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /** @param owner owners share no connections @param headers names and values in turns, without Host */
-  post(owner: string, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
-    const key = `${owner} ${url.origin} ${address}`;
-    const agent = this.agents.get(key) ?? this.open(url, address);
+  /** @param headers names and values in turns, without Host */
+  post(owner: ReceiverOwner, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
+    const { workspaceId, endpointId } = owner;
+    const key = `${endpointId} ${url.origin} ${address}`;
+    const share = this.shares.get(workspaceId) ?? new ThreadShare();
+    this.shares.set(workspaceId, share);
+    const agent = this.agents.get(key) ?? this.open(url, address, share);
     this.agents.set(key, agent);
     const { request } = url.protocol === 'https:' ? https : http;
     return request(url, {
@@ -197,7 +209,7 @@ export class PinnedConnections {
     });
   }
 
-  private open(url: URL, address: string): http.Agent {
+  private open(url: URL, address: string, share: ThreadShare): http.Agent {
     const { connectTimeoutMs, proxy } = this.limits;
     const isTls = url.protocol === 'https:';
     const agent = new (isTls ? https : http).Agent({
@@ -218,7 +230,7 @@ export class PinnedConnections {
     const connect = agent.createConnection.bind(agent);
     const secure = (options: object, socket: Socket): Socket => {
       const begin = (stream: Duplex) => connect({ ...options, socket: stream } as object) as TLSSocket;
-      return endUnless(connectTimeoutMs, meteredTls(socket, begin), 'secureConnect');
+      return endUnless(connectTimeoutMs, meteredTls(socket, share, begin), 'secureConnect');
     };
     agent.createConnection = (options, callback) => {
       const port = portOf(url);
@@ -321,34 +333,44 @@ const HEADER_BYTES = 5;
 
 /**
  * Begins TLS on a connection. It ends when too many records have no content, or ask to negotiate again: they cost time, up
- * to 90 µs for 33 bytes, and appear nowhere above TLS.
+ * to 90 µs for 33 bytes, and appear nowhere above TLS. Until it is made, it takes no more of the thread than its share.
  * @param begin TLS on this stream
  */
-const meteredTls = (socket: Socket, begin: (stream: Duplex) => TLSSocket): TLSSocket => {
+const meteredTls = (socket: Socket, share: ThreadShare, begin: (stream: Duplex) => TLSSocket): TLSSocket => {
   let bytes = 0;
-  let isMade = false;
-  const stream = new MeteredSocket(socket, (more, records) => {
-    bytes += more;
-    const isAgain = isMade && tls.getProtocol() === 'TLSv1.2' && records.includes(HANDSHAKE);
-    const most = isMade ? TLS_BYTES + 2 * tls.bytesRead : HANDSHAKE_BYTES;
-    const isAdmitted = !isAgain && bytes <= most;
-    if (!isAdmitted) tls.destroy(new AttemptFailed('invalid_response'));
-    return isAdmitted;
-  });
-  const tls = begin(stream);
-  return tls.once('secureConnect', () => (isMade = true));
+  const meter: Meter & { share: ThreadShare | null } = {
+    share,
+    admits: (more: number, records: readonly number[]): boolean => {
+      bytes += more;
+      const isMade = meter.share === null;
+      const isAgain = isMade && tls.getProtocol() === 'TLSv1.2' && records.includes(HANDSHAKE);
+      const most = isMade ? TLS_BYTES + 2 * tls.bytesRead : HANDSHAKE_BYTES;
+      const isAdmitted = !isAgain && bytes <= most;
+      if (!isAdmitted) tls.destroy(new AttemptFailed('invalid_response'));
+      return isAdmitted;
+    },
+  };
+  const tls = begin(new MeteredSocket(socket, meter));
+  return tls.once('secureConnect', () => (meter.share = null));
 };
+
+interface Meter {
+  /** Of what TLS makes of what arrives; `null`: it is free. */
+  readonly share: ThreadShare | null;
+  /** Of bytes, and the types of the records that begin in them. Without it, they go no further. */
+  readonly admits: (bytes: number, records: readonly number[]) => boolean;
+}
 
 /** A connection that shows what arrives before it goes on. */
 class MeteredSocket extends Duplex {
   private header = Buffer.alloc(0);
   /** Bytes of the present record that have not arrived. */
   private left = 0;
+  private isWaiting = false;
 
-  /** @param admits bytes, and the types of the records that begin in them; without it, they go no further */
   constructor(
     private readonly socket: Socket,
-    private readonly admits: (bytes: number, records: readonly number[]) => boolean,
+    private readonly meter: Meter,
   ) {
     super();
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
@@ -360,13 +382,33 @@ class MeteredSocket extends Duplex {
   }
 
   private receive(chunk: Buffer): void {
+    const { share } = this.meter;
+    const waitMs = share?.waitMs(performance.now()) ?? 0;
+    this.isWaiting = waitMs > 0;
+    if (this.isWaiting) {
+      this.socket.pause();
+      setTimeout(() => this.receive(chunk), waitMs).unref();
+      return;
+    }
+    const before = share && process.cpuUsage();
+    const wantsMore = this.pass(chunk);
+    if (before) {
+      const { user, system } = process.cpuUsage(before);
+      share.took((user + system) / 1_000, performance.now());
+    }
+    if (wantsMore) this.socket.resume();
+    else this.socket.pause();
+  }
+
+  /** @returns whether TLS wants more */
+  private pass(chunk: Buffer): boolean {
     let wantsMore = true;
     for (let from = 0; from < chunk.length && !this.destroyed; from += SLICE_BYTES) {
       const slice = chunk.subarray(from, from + SLICE_BYTES);
-      if (!this.admits(slice.length, this.recordsIn(slice))) return;
+      if (!this.meter.admits(slice.length, this.recordsIn(slice))) return false;
       wantsMore = this.push(slice);
     }
-    if (!wantsMore) this.socket.pause();
+    return wantsMore;
   }
 
   private recordsIn(slice: Buffer): readonly number[] {
@@ -387,7 +429,7 @@ class MeteredSocket extends Duplex {
   }
 
   override _read(): void {
-    this.socket.resume();
+    if (!this.isWaiting) this.socket.resume();
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {

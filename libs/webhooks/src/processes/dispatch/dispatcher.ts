@@ -489,7 +489,7 @@ class DeliveryAttempts {
   private async send(delivery: DueDelivery, at: number): Promise<AttemptResult | 'cancelled'> {
     if (await this.isRefusedAsAsked(delivery)) return ASKED_REFUSAL;
     const { vault, queryBus } = this.parts;
-    const { endpointId, url } = delivery;
+    const { workspaceId, endpointId, url } = delivery;
     const secrets = await vault.open(endpointId, refsInForce(delivery.secrets, at));
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(await wholeBody(delivery, queryBus), 'utf8');
@@ -497,7 +497,7 @@ class DeliveryAttempts {
     const timestamp = Math.floor(at / 1_000);
     const headers = signedHeaders({ ...delivery, redelivery, body, secrets, timestamp });
     const custom = await this.parts.headers.open(endpointId, delivery.headersRef);
-    return this.sender.send({ endpointId, url, headers: { ...custom, ...headers }, body });
+    return this.sender.send({ workspaceId, endpointId, url, headers: { ...custom, ...headers }, body });
   }
 
   /** What a person asks to send, such as a trial or a redelivery, is sent. */

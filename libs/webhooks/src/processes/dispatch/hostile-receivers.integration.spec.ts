@@ -1,6 +1,6 @@
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, afterAll, beforeAll } from '@jest/globals';
+import { describe, expect, it, jest, afterAll, beforeAll } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -114,6 +114,25 @@ describe('A hostile receiver', () => {
     // Of some 400 bytes each: the worker looked at the first chain, and at none of the second.
     expect(await presenting(20)).toMatchObject({ error: 'tls_error' });
     expect(await presenting(40)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('whose certificates take long holds up connections of its own workspace alone', async () => {
+    const identity = await makeCertificate({ name: HOST });
+    const server = createServer(identity);
+    server.on('tlsClientError', () => undefined);
+    const url = `https://${HOST}:${await listen(server)}/`;
+    const sender = senderWith();
+    const refused = { error: 'tls_error' };
+    const clock = jest.spyOn(process, 'cpuUsage').mockReturnValue({ user: 60_000_000, system: 0 });
+    try {
+      expect(await send(sender, url)).toMatchObject(refused);
+    } finally {
+      clock.mockRestore();
+    }
+    const held = send(sender, url, 'we_b');
+    expect(await send(sender, url, 'we_c', 'ws_b')).toMatchObject(refused);
+    sender.cancel();
+    expect(await held).toBe('cancelled');
   });
 });
 

@@ -18,6 +18,7 @@ import {
   AttemptFailed,
   Exchange,
   classify,
+  type ReceiverOwner,
   type Response,
   PinnedConnections,
   egressProxy,
@@ -78,8 +79,7 @@ const isOnlyIpv6 = (): boolean => {
   return outward.length > 0 && outward.every(({ family }) => family === 'IPv6');
 };
 
-interface OutgoingRequest {
-  readonly endpointId: string;
+interface OutgoingRequest extends ReceiverOwner {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -130,9 +130,10 @@ export class Sender {
   }
 
   private async dispatch(
-    { endpointId, url: text, headers, body }: OutgoingRequest,
+    { workspaceId, endpointId, url: text, headers, body }: OutgoingRequest,
     exchange: Exchange,
   ): Promise<void> {
+    const owner = { workspaceId, endpointId };
     const verdict = checkWebhookUrl(text, this.policy);
     if (!verdict.ok)
       throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
@@ -142,7 +143,7 @@ export class Sender {
     if (exchange.isCancelled) return;
     const sent = { ...headers, 'accept-encoding': 'identity', 'content-length': String(body.length) };
     const fields = Object.entries(sent).flat();
-    exchange.begin(() => this.connections.post(endpointId, url, addresses[0]!, fields), body);
+    exchange.begin(() => this.connections.post(owner, url, addresses[0]!, fields), body);
   }
 
   /** One blocked address blocks the name. Its owner is told the same as of no address: nobody can list the names of the inside. */
