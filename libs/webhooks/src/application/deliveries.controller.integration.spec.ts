@@ -364,3 +364,28 @@ describe('A notice', () => {
     expect(test.receiver.received.at(-1)!.headers).not.toHaveProperty('x-service-event');
   });
 });
+
+describe('Requests to send again that wait for one another', () => {
+  it('leave the connections of the process to others', async () => {
+    await test.happen(reading(randomUUID()).completed());
+    await test.settled();
+    const [{ deliveryId }] = (await list()) as [Delivery];
+    const client = await test.database.pool.connect();
+    const lock = [`webhooks|${test.endpointId}`];
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', lock);
+    // More than the process has connections.
+    const again = Array.from({ length: 20 }, () =>
+      test.post(`/${test.endpointId}/deliveries/${deliveryId}/redeliver`).then((answer) => answer.status),
+    );
+    try {
+      const waiting = async () => (await client.query('select from pg_locks where not granted')).rows.length;
+      await eventually(async () => (await waiting()) > 0);
+      for (let looks = 0; looks < 20; looks += 1) await list();
+      expect(await waiting()).toBe(1);
+    } finally {
+      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', lock);
+      client.release();
+    }
+    expect(await Promise.all(again)).toEqual(Array(20).fill(202));
+  });
+});

@@ -25,6 +25,7 @@ import {
 } from '../domain/webhook-endpoint.decider.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findEndpoint, projectedEndpoint, type EndpointRow } from '../read-models/endpoints.js';
+import { aloneInLine, inLine } from './in-line.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 import { checkWebhookUrl, type UrlPolicy, hostOfUrl, ranges } from '../domain/webhook-url.js';
 import type { Config } from '../settings.js';
@@ -32,8 +33,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { drawUuid } from '#platform/crypto/draw.js';
-import { POSTGRES, transaction } from '#platform/postgres/pool.js';
-import { LanesFull, Lines } from '#platform/work/lanes.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import {
   MAX_HEADERS,
   mergeHeaders,
@@ -155,8 +155,6 @@ export interface AskedChanges extends Omit<EndpointChanges, 'headersRef' | 'veri
 /** Webhook endpoints of a workspace for each mode, live and test: each event costs a delivery for each. */
 const ENDPOINTS_PER_WORKSPACE = 16;
 
-/** Changes of endpoints of one workspace, under way or waiting in a process: more than its rate limits admit at once. */
-const MAX_CHANGES = 100;
 /** Attempts at one change, each after another process had changed the endpoint. */
 const CHANGE_ATTEMPTS = 5;
 
@@ -201,9 +199,6 @@ const distinct = <T>(types: readonly T[]): readonly T[] => [...new Set(types)];
 /** The endpoints of workspaces: finds and changes them. `ifRevision`: revisions at which the caller allows the change; `null`: any. */
 @Injectable()
 export class Endpoints {
-  /** One after another: those at once would each seal and store headers, and all but one of them again. */
-  private readonly changes = new Lines(MAX_CHANGES);
-
   constructor(
     private readonly streams: EndpointStreams,
     private readonly vault: SecretVault,
@@ -292,18 +287,14 @@ export class Endpoints {
     ifRevision: readonly bigint[] | null,
     by: RequestContext,
   ) {
-    const decided = await this.changes
-      .run(owner.workspaceId, async () => {
-        for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
-          const result = await this.decideChange(endpointId, owner, changes, ifRevision, by);
-          if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
-        }
-        throw new StoreUnavailable(`Endpoint ${endpointId} keeps changing`, false);
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof LanesFull)) throw error;
-        throw new StoreUnavailable('Too many changes of endpoints of the workspace are waiting', false);
-      });
+    // Those at once would each seal and store headers, and all but one of them again.
+    const decided = await inLine(owner.workspaceId, async () => {
+      for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
+        const result = await this.decideChange(endpointId, owner, changes, ifRevision, by);
+        if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
+      }
+      throw new StoreUnavailable(`Endpoint ${endpointId} keeps changing`, false);
+    });
     if (decided.outcome !== 'decided') return decided;
     const { record, revision } = await this.changed(endpointId, decided.revision);
     return { outcome: 'changed', record, revision, skippedDeliveries: decided.skippedDeliveries } as const;
@@ -434,10 +425,7 @@ export class Endpoints {
     workspaceId: string,
     { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },
   ): Promise<boolean> {
-    return transaction(this.pool, async (client) => {
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-        `webhooks|${workspaceId}`,
-      ]);
+    return aloneInLine(this.pool, { workspaceId, about: workspaceId }, async (client) => {
       const { rows } = await client.query<{ all: number; taken: number }>(
         // A workspace may have deleted many endpoints: none of them is read.
         `select count(*)::integer as all, count(*) filter (where modes is null or modes && $5::text[])::integer as taken

@@ -18,11 +18,11 @@ import {
   EVENT_OUTCOME,
   NEVER_ATTEMPTED,
   LOCK_ENDPOINT,
-  lockRequestsOf,
 } from '../read-models/delivery-sql.js';
 import { GetReplay, type ReplayRecord, ReplayEvents, UNDELIVERED_STATUSES } from '../contracts/index.js';
 import { deletedPast } from '../read-models/event-feed.js';
 import { Endpoints } from './endpoints.js';
+import { aloneInLine } from './in-line.js';
 
 const SELECT = `
   select replay_id as "replayId", endpoint_id as "endpointId", since, until, types, statuses, modes, dry_run as "dryRun",
@@ -278,8 +278,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     const modes = endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true);
     const past = await deletedPast(this.pool, workspaceId, types, modes);
     const replayId = randomUUID();
-    const answer = await transaction(this.pool, async (client) => {
-      await lockRequestsOf(client, endpointId);
+    const answer = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const known = await first(client, 'endpoint_id = $1 and idempotency_key = $2', [
         endpointId,
         idempotencyKey,

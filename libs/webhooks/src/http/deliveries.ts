@@ -44,7 +44,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Request } from 'express';
 import { instant as rfc3339, type Clock } from '#event-sourcing/core/clock.js';
-import { POSTGRES, transaction } from '#platform/postgres/pool.js';
+import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
 import { Caller, type Principal } from '#platform/auth/authentication.js';
@@ -58,7 +58,6 @@ import {
   showsExternalIds,
   storedBody,
   INSERT_SKIPPED,
-  lockRequestsOf,
   OPEN_ENDPOINT,
   sendNow,
   NEVER_ATTEMPTED,
@@ -66,6 +65,7 @@ import {
   ATTEMPTS,
 } from '../read-models/delivery-sql.js';
 import { Endpoints, type EndpointOwner } from '../application/endpoints.js';
+import { aloneInLine } from '../application/in-line.js';
 
 const attempt = z.object({
   number: z.int().min(1).describe('Counts the attempts of the delivery'),
@@ -402,8 +402,7 @@ export class RequestedDeliveries {
       { readingId: trial.readingId, livemode: false, document: trial.document },
       { trial: true },
     );
-    const isQueued = await transaction(this.pool, async (client) => {
-      await lockRequestsOf(client, endpointId);
+    const isQueued = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const waiting = await client.query(
         `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
         [endpointId, TRIALS_PER_ENDPOINT],
@@ -438,8 +437,7 @@ export class RequestedDeliveries {
     const { enabled, modes } = known.record;
     const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
     const at = rfc3339(this.clock.now());
-    const again = await transaction(this.pool, async (client) => {
-      await lockRequestsOf(client, endpointId);
+    const again = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const of = [endpointId, receives, first.eventId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const waiting = found.rows[0]?.delivery_id;

@@ -94,13 +94,6 @@ export const INSERT_SKIPPED = `
   insert into webhooks.settled_delivery (delivery_id, endpoint_id, event_id, status, attempts, test, redelivery, created_at,
                                          settled_at)`;
 
-/** Serializes requests that add deliveries to an endpoint, across processes, until the transaction ends. Acquire it first. */
-export const lockRequestsOf = async (client: pg.PoolClient, endpointId: string): Promise<void> => {
-  await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-    `webhooks.requests|${endpointId}`,
-  ]);
-};
-
 /** May anything be sent to endpoint $1? It cannot be disabled until the caller's inserts commit: they would be sent once enabled. */
 export const LOCK_ENDPOINT = `
   select enabled and deleted_at is null as is_open, modes from webhooks.endpoint where endpoint_id = $1 for share`;
