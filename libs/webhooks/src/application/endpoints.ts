@@ -25,7 +25,7 @@ import {
 } from '../domain/webhook-endpoint.decider.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findEndpoint, projectedEndpoint, type EndpointRow } from '../read-models/endpoints.js';
-import { aloneInLine, inLine } from './in-line.js';
+import { withAdvisoryLock, serialized } from './serialized.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 import { checkWebhookUrl, type UrlPolicy, hostOfUrl, ranges } from '../domain/webhook-url.js';
 import type { Config } from '../settings.js';
@@ -288,7 +288,7 @@ export class Endpoints {
     by: RequestContext,
   ) {
     // Those at once would each seal and store headers, and all but one of them again.
-    const decided = await inLine(owner.workspaceId, async () => {
+    const decided = await serialized(owner.workspaceId, async () => {
       for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
         const result = await this.decideChange(endpointId, owner, changes, ifRevision, by);
         if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
@@ -425,7 +425,7 @@ export class Endpoints {
     workspaceId: string,
     { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },
   ): Promise<boolean> {
-    return aloneInLine(this.pool, { workspaceId, about: workspaceId }, async (client) => {
+    return withAdvisoryLock(this.pool, { workspaceId, about: workspaceId }, async (client) => {
       const { rows } = await client.query<{ all: number; taken: number }>(
         // A workspace may have deleted many endpoints: none of them is read.
         `select count(*)::integer as all, count(*) filter (where modes is null or modes && $5::text[])::integer as taken

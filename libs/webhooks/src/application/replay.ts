@@ -22,7 +22,7 @@ import {
 import { GetReplay, type ReplayRecord, ReplayEvents, UNDELIVERED_STATUSES } from '../contracts/index.js';
 import { deletedPast } from '../read-models/event-feed.js';
 import { Endpoints } from './endpoints.js';
-import { aloneInLine } from './in-line.js';
+import { withAdvisoryLock } from './serialized.js';
 
 const SELECT = `
   select replay_id as "replayId", endpoint_id as "endpointId", since, until, types, statuses, modes, dry_run as "dryRun",
@@ -278,7 +278,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     const modes = endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true);
     const past = await deletedPast(this.pool, workspaceId, types, modes);
     const replayId = randomUUID();
-    const answer = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const answer = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const known = await first(client, 'endpoint_id = $1 and idempotency_key = $2', [
         endpointId,
         idempotencyKey,

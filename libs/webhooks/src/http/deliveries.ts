@@ -65,7 +65,7 @@ import {
   ATTEMPTS,
 } from '../read-models/delivery-sql.js';
 import { Endpoints, type EndpointOwner } from '../application/endpoints.js';
-import { aloneInLine } from '../application/in-line.js';
+import { withAdvisoryLock } from '../application/serialized.js';
 
 const attempt = z.object({
   number: z.int().min(1).describe('Counts the attempts of the delivery'),
@@ -402,7 +402,7 @@ export class RequestedDeliveries {
       { readingId: trial.readingId, livemode: false, document: trial.document },
       { trial: true },
     );
-    const isQueued = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const isQueued = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const waiting = await client.query(
         `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
         [endpointId, TRIALS_PER_ENDPOINT],
@@ -437,7 +437,7 @@ export class RequestedDeliveries {
     const { enabled, modes } = known.record;
     const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
     const at = rfc3339(this.clock.now());
-    const again = await aloneInLine(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const again = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
       const of = [endpointId, receives, first.eventId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const waiting = found.rows[0]?.delivery_id;
