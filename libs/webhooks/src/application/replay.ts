@@ -22,7 +22,7 @@ import {
 import { GetReplay, type ReplayRecord, ReplayEvents, UNDELIVERED_STATUSES } from '../contracts/index.js';
 import { deletedPast } from '../read-models/event-feed.js';
 import { Endpoints } from './endpoints.js';
-import { withAdvisoryLock } from './serialized.js';
+import { serialized, withAdvisoryLock } from './serialized.js';
 
 const SELECT = `
   select replay_id as "replayId", endpoint_id as "endpointId", since, until, types, statuses, modes, dry_run as "dryRun",
@@ -54,9 +54,10 @@ export class ReplayRows implements IQueryHandler<GetReplay> {
     replayId: string,
     sees: readonly Mode[] = MODES,
   ): Promise<ReplayRecord | null> {
-    return isUuid(replayId)
-      ? first(this.pool, 'replay_id = $1 and endpoint_id = $2 and modes <@ $3', [replayId, endpointId, sees])
-      : null;
+    if (!isUuid(replayId)) return null;
+    const where = 'replay_id = $1 and endpoint_id = $2 and modes <@ $3';
+    // Its deliveries are counted: there may be hundreds of thousands.
+    return serialized(endpointId, () => first(this.pool, where, [replayId, endpointId, sees]));
   }
 
   /** Ends a replay, after the page in progress. The job then finds nothing more to do. */
@@ -90,8 +91,8 @@ const ABANDONED_AFTER_MS = 30_000;
 /** A replay without progress for so long (ms) is stopped, so that another can start. */
 const GIVE_UP_AFTER_MS = 86_400_000;
 const RESCUE_EVERY_MS = 10_000;
-/** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
-const TIME_SLICE_MS = 1_000;
+/** How long a job works before it yields its job slot: readings wait for as long when replays have every slot. */
+const TIME_SLICE_MS = 200;
 /** After generation and publication, whose jobs have 0. */
 const PRIORITY = 10;
 /** How long a finished replay can be looked up. Its Idempotency-Key is remembered equally long. */

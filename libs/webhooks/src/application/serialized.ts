@@ -3,22 +3,22 @@ import { StoreUnavailable } from '#event-sourcing/store/errors.js';
 import { transaction } from '#platform/postgres/pool.js';
 import { LanesFull, Lines } from '#platform/work/lanes.js';
 
-/** Changes of one workspace's webhooks, under way or waiting in a process: more than its rate limits admit at once. */
+/** Work of one workspace or endpoint, under way or waiting in a process: more than rate limits admit at once. */
 const MOST = 200;
 
 const lines = new Lines(MOST);
 
 /**
- * One change of a workspace's webhooks after the other, in this process. Those that wait hold no connection.
- * @throws StoreUnavailable when too many wait
+ * Does what is asked of one workspace or endpoint one after another, in this process. What waits holds no connection.
+ * @throws StoreUnavailable when too much waits
  */
-export const serialized = <T>(workspaceId: string, change: () => Promise<T>): Promise<T> =>
-  lines.run(workspaceId, change).catch((error: unknown) => {
+export const serialized = <T>(id: string, work: () => Promise<T>): Promise<T> =>
+  lines.run(id, work).catch((error: unknown) => {
     if (!(error instanceof LanesFull)) throw error;
-    throw new StoreUnavailable('Too many changes of webhooks of the workspace are waiting', false);
+    throw new StoreUnavailable('Too many requests about the same webhooks are waiting', false);
   });
 
-/** The same as a transaction that no other of any process runs beside, if it is about the same. */
+/** Does it for a workspace as a transaction, beside which no other of any process runs that is about the same. */
 export const withAdvisoryLock = <T>(
   pool: pg.Pool,
   { workspaceId, about }: { readonly workspaceId: string; readonly about: string },

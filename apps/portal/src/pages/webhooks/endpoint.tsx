@@ -384,15 +384,16 @@ const EndpointActions = ({ endpoint: one }: { readonly endpoint: WebhookEndpoint
 };
 
 /**
- * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, it is `null`
- * here, as after an erasure.
+ * The body that deliveries of an event carry. Its external id is personal: without the scope for persons, and of a trial in
+ * the other mode, it is `null` here, as after an erasure.
  */
 const toldBody = async (
   { body, readingId, showsExternalId }: ToldEvent,
-  { queries, may }: Visit,
+  livemode: boolean,
+  { queries, may, session }: Visit,
 ): Promise<Parameters<typeof Body>[0]> => {
   if (!showsExternalId || readingId === null) return { text: body, hides: false };
-  const sees = may(PERSONS_SCOPE);
+  const sees = may(PERSONS_SCOPE) && livemode === (session.mode === 'live');
   const externalId = sees ? await queries.execute(new GetExternalId(readingId)) : null;
   return { text: `${body.slice(0, -1)},"externalId":${JSON.stringify(externalId)}}`, hides: !sees };
 };
@@ -430,7 +431,11 @@ export const deliveryPage: Page = {
               <code>{`POST ${endpoint.url}`}</code>
             </p>
             <h3>{texts.delivery.body}</h3>
-            {told ? <Body {...await toldBody(told, visit)} /> : <p class="empty">{texts.delivery.noBody}</p>}
+            {told ? (
+              <Body {...await toldBody(told, delivery.livemode, visit)} />
+            ) : (
+              <p class="empty">{texts.delivery.noBody}</p>
+            )}
           </Section>
         </>
       ),

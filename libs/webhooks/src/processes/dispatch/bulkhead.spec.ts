@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Bulkhead, SLOW_MS } from './bulkhead.js';
 
 const LIMITS = { perProcess: 100, perWorkspace: 1_000, perEndpoint: 5 };
-const some = (count: number, name: string, { workspaceId = 'ws_1', isFailing = false } = {}) =>
-  Array.from({ length: count }, (_, n) => ({ workspaceId, endpointId: `${name}_${n}`, isFailing }));
+const some = (
+  count: number,
+  name: string,
+  { workspaceId = 'ws_1', livemode = true, isFailing = false } = {},
+) =>
+  Array.from({ length: count }, (_, n) => ({ workspaceId, livemode, endpointId: `${name}_${n}`, isFailing }));
 type Some = ReturnType<typeof some>;
 /** Starts as many attempts as are allowed. @returns what ends each */
 const fill = (bulkhead: Bulkhead, endpoints: Some): readonly (() => void)[] =>
@@ -23,7 +27,7 @@ describe('The bulkhead of a process', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('gives an endpoint one attempt until it knows it, then its limit; and a workspace its own', () => {
+  it('gives an endpoint one attempt until it knows it, then its limit; and a workspace its own in each mode', () => {
     const bulkhead = new Bulkhead({ ...LIMITS, perWorkspace: 12 });
     const endpoints = some(3, 'new');
     const [end] = fill(bulkhead, endpoints.slice(0, 1));
@@ -33,6 +37,7 @@ describe('The bulkhead of a process', () => {
     expect(fill(bulkhead, endpoints.slice(0, 1))).toHaveLength(5);
     expect(fill(bulkhead, prompt(bulkhead, 3))).toHaveLength(12 - 5);
     expect(fill(bulkhead, some(1, 'other', { workspaceId: 'ws_2' }))).toHaveLength(1);
+    expect(fill(bulkhead, some(1, 'test', { livemode: false }))).toHaveLength(1);
   });
 
   it('gives endpoints that answer soon half of its slots, and slow ones the other half; each comes back', () => {
@@ -44,7 +49,7 @@ describe('The bulkhead of a process', () => {
     jest.advanceTimersByTime(SLOW_MS);
     for (const end of [...ends, ...slow]) end();
     expect(bulkhead.free).toEqual({ prompt: 50, slow: 50 });
-    expect([bulkhead.at('ws_1'), bulkhead.at('prompt_0')]).toEqual([0, 0]);
+    expect([bulkhead.at('ws_1 true'), bulkhead.at('prompt_0')]).toEqual([0, 0]);
   });
 
   it('takes an endpoint for slow while an attempt is, and until one ends within a second, whatever its outcome', () => {

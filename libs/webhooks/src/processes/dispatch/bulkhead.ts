@@ -8,12 +8,14 @@ const REMEMBERED_ENDPOINTS = 10_000;
 export interface Limits {
   /** Half of it for endpoints that answer soon, half for slow ones. */
   readonly perProcess: number;
+  /** In each mode: test traffic holds up no live one. */
   readonly perWorkspace: number;
   readonly perEndpoint: number;
 }
 
 interface Receiving {
   readonly workspaceId: string;
+  readonly livemode: boolean;
   readonly endpointId: string;
   /** It has failed lately, by what is stored: taken for slow until this process knows better. */
   readonly isFailing: boolean;
@@ -28,7 +30,7 @@ interface Receiving {
  */
 export class Bulkhead {
   private readonly slots: { prompt: number; slow: number };
-  /** By workspace and endpoint. */
+  /** By endpoint, and by workspace and mode. */
   private readonly underWay = new Map<string, number>();
   /** Attempts that are slow by now, by endpoint. */
   private readonly overdue = new Map<string, number>();
@@ -53,7 +55,7 @@ export class Bulkhead {
     return [...this.underWay].flatMap(([id, count]) => (count >= this.limits.perEndpoint ? [id] : []));
   }
 
-  /** Attempts under way at a workspace or an endpoint. */
+  /** Attempts under way at an endpoint, or of a workspace in a mode. */
   at(id: string): number {
     return this.underWay.get(id) ?? 0;
   }
@@ -67,7 +69,7 @@ export class Bulkhead {
     const { perWorkspace, perEndpoint } = this.limits;
     const isKnown = one.isFailing || this.wasSlow.has(one.endpointId);
     return (
-      this.at(one.workspaceId) < perWorkspace &&
+      this.at(shareOf(one)) < perWorkspace &&
       this.at(one.endpointId) < (isKnown ? perEndpoint : 1) &&
       this.slots[this.isSlow(one) ? 'slow' : 'prompt'] > 0
     );
@@ -75,12 +77,13 @@ export class Bulkhead {
 
   /** An attempt starts. @returns what to call when it ends; calling it again changes nothing */
   start(one: Receiving): () => void {
-    const { workspaceId, endpointId } = one;
+    const { endpointId } = one;
+    const share = shareOf(one);
     let pool: 'prompt' | 'slow' = this.isSlow(one) ? 'slow' : 'prompt';
     let isOverdue = false;
     let hasEnded = false;
     this.slots[pool] -= 1;
-    add(this.underWay, workspaceId, 1);
+    add(this.underWay, share, 1);
     add(this.underWay, endpointId, 1);
     const timer = setTimeout(() => {
       this.slots[pool] += 1;
@@ -95,13 +98,15 @@ export class Bulkhead {
       hasEnded = true;
       clearTimeout(timer);
       this.slots[pool] += 1;
-      add(this.underWay, workspaceId, -1);
+      add(this.underWay, share, -1);
       add(this.underWay, endpointId, -1);
       if (isOverdue) add(this.overdue, endpointId, -1);
       this.wasSlow.set(endpointId, isOverdue);
     };
   }
 }
+
+const shareOf = ({ workspaceId, livemode }: Receiving): string => `${workspaceId} ${livemode}`;
 
 const add = (counts: Map<string, number>, id: string, change: 1 | -1): void => {
   const count = (counts.get(id) ?? 0) + change;

@@ -333,33 +333,23 @@ const HEADER_BYTES = 5;
 
 /**
  * Begins TLS on a connection. It ends when too many records have no content, or ask to negotiate again: they cost time, up
- * to 90 µs for 33 bytes, and appear nowhere above TLS. Until it is made, it takes no more of the thread than its share.
+ * to 90 µs for 33 bytes, and appear nowhere above TLS. It takes no more of the thread than the share of its workspace.
  * @param begin TLS on this stream
  */
 const meteredTls = (socket: Socket, share: ThreadShare, begin: (stream: Duplex) => TLSSocket): TLSSocket => {
   let bytes = 0;
-  const meter: Meter & { share: ThreadShare | null } = {
-    share,
-    admits: (more: number, records: readonly number[]): boolean => {
-      bytes += more;
-      const isMade = meter.share === null;
-      const isAgain = isMade && tls.getProtocol() === 'TLSv1.2' && records.includes(HANDSHAKE);
-      const most = isMade ? TLS_BYTES + 2 * tls.bytesRead : HANDSHAKE_BYTES;
-      const isAdmitted = !isAgain && bytes <= most;
-      if (!isAdmitted) tls.destroy(new AttemptFailed('invalid_response'));
-      return isAdmitted;
-    },
-  };
-  const tls = begin(new MeteredSocket(socket, meter));
-  return tls.once('secureConnect', () => (meter.share = null));
+  let isMade = false;
+  const stream = new MeteredSocket(socket, share, (more, records) => {
+    bytes += more;
+    const isAgain = isMade && tls.getProtocol() === 'TLSv1.2' && records.includes(HANDSHAKE);
+    const most = isMade ? TLS_BYTES + 2 * tls.bytesRead : HANDSHAKE_BYTES;
+    const isAdmitted = !isAgain && bytes <= most;
+    if (!isAdmitted) tls.destroy(new AttemptFailed('invalid_response'));
+    return isAdmitted;
+  });
+  const tls = begin(stream);
+  return tls.once('secureConnect', () => (isMade = true));
 };
-
-interface Meter {
-  /** Of what TLS makes of what arrives; `null`: it is free. */
-  readonly share: ThreadShare | null;
-  /** Of bytes, and the types of the records that begin in them. Without it, they go no further. */
-  readonly admits: (bytes: number, records: readonly number[]) => boolean;
-}
 
 /** A connection that shows what arrives before it goes on. */
 class MeteredSocket extends Duplex {
@@ -368,9 +358,14 @@ class MeteredSocket extends Duplex {
   private left = 0;
   private isWaiting = false;
 
+  /**
+   * @param share of what TLS makes of what arrives
+   * @param admits bytes, and the types of the records that begin in them; without it, they go no further
+   */
   constructor(
     private readonly socket: Socket,
-    private readonly meter: Meter,
+    private readonly share: ThreadShare,
+    private readonly admits: (bytes: number, records: readonly number[]) => boolean,
   ) {
     super();
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
@@ -382,33 +377,24 @@ class MeteredSocket extends Duplex {
   }
 
   private receive(chunk: Buffer): void {
-    const { share } = this.meter;
-    const waitMs = share?.waitMs(performance.now()) ?? 0;
-    this.isWaiting = waitMs > 0;
-    if (this.isWaiting) {
-      this.socket.pause();
-      setTimeout(() => this.receive(chunk), waitMs).unref();
-      return;
-    }
-    const before = share && process.cpuUsage();
-    const wantsMore = this.pass(chunk);
-    if (before) {
+    let wantsMore = true;
+    for (let from = 0; from < chunk.length && !this.destroyed; from += SLICE_BYTES) {
+      const waitMs = this.share.waitMs(performance.now());
+      this.isWaiting = waitMs > 0;
+      if (this.isWaiting) {
+        this.socket.pause();
+        setTimeout(() => this.receive(chunk.subarray(from)), waitMs).unref();
+        return;
+      }
+      const slice = chunk.subarray(from, from + SLICE_BYTES);
+      if (!this.admits(slice.length, this.recordsIn(slice))) return;
+      const before = process.cpuUsage();
+      wantsMore = this.push(slice);
       const { user, system } = process.cpuUsage(before);
-      share.took((user + system) / 1_000, performance.now());
+      this.share.took((user + system) / 1_000, performance.now());
     }
     if (wantsMore) this.socket.resume();
     else this.socket.pause();
-  }
-
-  /** @returns whether TLS wants more */
-  private pass(chunk: Buffer): boolean {
-    let wantsMore = true;
-    for (let from = 0; from < chunk.length && !this.destroyed; from += SLICE_BYTES) {
-      const slice = chunk.subarray(from, from + SLICE_BYTES);
-      if (!this.meter.admits(slice.length, this.recordsIn(slice))) return false;
-      wantsMore = this.push(slice);
-    }
-    return wantsMore;
   }
 
   private recordsIn(slice: Buffer): readonly number[] {
