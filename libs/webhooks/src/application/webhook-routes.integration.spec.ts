@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Resolver } from 'node:dns/promises';
 import { url } from '../../test/api.js';
+import { eventually } from '../../test/receiver.js';
 import { webhookRequests } from '../../test/webhook-requests.js';
 
 const test = webhookRequests();
@@ -159,7 +160,11 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     );
     await Promise.all(changes);
     const names = Array.from({ length: 10 }, (_, n) => `x-${n}`);
-    expect((await test.get(`/${endpointId}`)).body).toMatchObject({ headerNames: names });
+    const known = async () =>
+      ((await test.get(`/${endpointId}`)).body as { headerNames: string[] }).headerNames;
+    // The answers waited for the row some seconds at most.
+    await eventually(async () => (await known()).length === names.length);
+    expect(await known()).toEqual(names);
     const stored = 'select from webhooks.endpoint_headers where endpoint_id = $1';
     expect((await test.database.pool.query(stored, [endpointId])).rowCount).toBe(10);
   });
