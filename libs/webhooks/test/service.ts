@@ -163,7 +163,7 @@ export class TestService {
     { modes = ['live'], workspaceId = 'ws_1' }: { modes?: readonly Mode[]; workspaceId?: string } = {},
   ): Promise<CreatedWebhookEndpoint> {
     const by = requestedBy('apiKey:test', 'req_test');
-    const result = await this.commands.create(workspaceId, { url, events: null, modes }, by);
+    const result = await this.commands.create({ workspaceId }, { url, events: null, modes }, by);
     if (result.outcome !== 'created') throw new Error(result.outcome);
     return result.endpoint;
   }

@@ -120,7 +120,7 @@ export const scenario = (service: Service): Readonly<Record<string, () => Promis
       commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, true, 'no reading in time')),
     'a webhook endpoint is created': async () => {
       const created = await endpoints.create(
-        ws,
+        { workspaceId: ws },
         { url: 'https://192.0.2.10/', events: null, modes: ['live'], description: 'first' },
         byOwner('req_created'),
       );

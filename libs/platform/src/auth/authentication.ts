@@ -74,6 +74,20 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
   principalOf(context.switchToHttp().getRequest<Request>()),
 );
 
+/** One whose request may wait. */
+export interface StandingPrincipal extends Principal {
+  /** @throws Problem when its credentials have ended meanwhile; see `requireStanding` */
+  readonly stands: () => Promise<void>;
+}
+
+/** Parameter decorator: the verified caller of a route that makes requests wait. */
+export const StandingCaller = createParamDecorator(
+  (_: unknown, context: ExecutionContext): StandingPrincipal => {
+    const request = context.switchToHttp().getRequest<Request>();
+    return { ...principalOf(request), stands: () => requireStanding(request) };
+  },
+);
+
 export const setPrincipal = (request: IncomingMessage, principal: Principal): void =>
   void principals.set(request, principal);
 

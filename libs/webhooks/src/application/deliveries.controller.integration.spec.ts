@@ -179,6 +179,19 @@ describe('A key that ends while its request is held', () => {
       await test.post(`/${test.endpointId}/${path}`, body, endingKeyOf(test.ws)).expect(401);
     expect(await list()).toEqual([]);
   });
+
+  it('makes and changes no endpoint, and sends nothing again', async () => {
+    await test.happen(reading(randomUUID()).completed());
+    await test.settled();
+    const [{ deliveryId }] = (await list()) as [Delivery];
+    const before = (await test.get('').expect(200)).body as object;
+    await test.post('', { url }, endingKeyOf(test.ws)).expect(401);
+    await test.patch(test.endpointId, { description: 'late' }, endingKeyOf(test.ws)).expect(401);
+    const again = `/${test.endpointId}/deliveries/${deliveryId}/redeliver`;
+    await test.post(again, undefined, endingKeyOf(test.ws)).expect(401);
+    expect((await test.get('').expect(200)).body).toEqual(before);
+    expect(await list()).toHaveLength(1);
+  });
 });
 
 describe('An endpoint that keeps failing', () => {

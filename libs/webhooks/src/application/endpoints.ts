@@ -126,6 +126,8 @@ const REFUSALS = {
 export interface EndpointOwner {
   readonly workspaceId: string;
   readonly sees: readonly Mode[];
+  /** Throws when its credentials have ended while its request waited. */
+  readonly stands?: () => Promise<void>;
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -244,7 +246,8 @@ export class Endpoints {
     return row && projectedEndpoint(this.pool, row);
   }
 
-  async create(workspaceId: string, choice: EndpointChoice, by: RequestContext) {
+  async create(owner: Omit<EndpointOwner, 'sees'>, choice: EndpointChoice, by: RequestContext) {
+    const { workspaceId } = owner;
     const { url, modes, description = null, headers, maxPerSecond = null } = choice;
     const endpointId = `we_${drawUuid(by, 'webhook-endpoint')}`;
     const secret = this.vault.generate(endpointId, by);
@@ -253,7 +256,7 @@ export class Endpoints {
     if (made) return made;
     const refusal = urlRefusal(url, this.config);
     if (refusal) return refusal;
-    if (!(await this.claimSlot(endpointId, workspaceId, { secret, modes })))
+    if (!(await this.claimSlot(endpointId, owner, { secret, modes })))
       return { outcome: 'endpoint_limit_reached', limit: ENDPOINTS_PER_WORKSPACE } as const;
     const at = instant(this.clock.now());
     const headersRef = await this.headers.store(headers ?? {}, { endpointId, workspaceId, at });
@@ -288,7 +291,7 @@ export class Endpoints {
     by: RequestContext,
   ) {
     // Those at once would each seal and store headers, and all but one of them again.
-    const decided = await serialized(owner.workspaceId, async () => {
+    const decided = await serialized(owner.workspaceId, owner.stands, async () => {
       for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt += 1) {
         const result = await this.decideChange(endpointId, owner, changes, ifRevision, by);
         if (result.outcome !== 'endpoint_changed' || ifRevision !== null) return result;
@@ -422,10 +425,11 @@ export class Endpoints {
   /** One lock per workspace; a repeat has the slot of its first attempt; each mode has its own. @returns false: none is free */
   private claimSlot(
     endpointId: string,
-    workspaceId: string,
+    owner: Omit<EndpointOwner, 'sees'>,
     { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },
   ): Promise<boolean> {
-    return withAdvisoryLock(this.pool, { workspaceId, about: workspaceId }, async (client) => {
+    const { workspaceId } = owner;
+    return withAdvisoryLock(this.pool, owner, workspaceId, async (client) => {
       const { rows } = await client.query<{ all: number; taken: number }>(
         // A workspace may have deleted many endpoints: none of them is read.
         `select count(*)::integer as all, count(*) filter (where modes is null or modes && $5::text[])::integer as taken

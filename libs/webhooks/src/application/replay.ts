@@ -57,7 +57,7 @@ export class ReplayRows implements IQueryHandler<GetReplay> {
     if (!isUuid(replayId)) return null;
     const where = 'replay_id = $1 and endpoint_id = $2 and modes <@ $3';
     // Its deliveries are counted: there may be hundreds of thousands.
-    return serialized(endpointId, () => first(this.pool, where, [replayId, endpointId, sees]));
+    return serialized(endpointId, undefined, () => first(this.pool, where, [replayId, endpointId, sees]));
   }
 
   /** Ends a replay, after the page in progress. The job then finds nothing more to do. */
@@ -266,7 +266,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, choice, idempotencyKey: given }: ReplayEvents) {
+  async execute({ endpointId, workspaceId, choice, idempotencyKey: given, stands }: ReplayEvents) {
     const found = await this.endpoints.findFor(endpointId, { workspaceId, sees: choice.modes ?? MODES });
     if (found.outcome !== 'found') return found;
     const endpoint = found.record;
@@ -279,7 +279,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     const modes = endpoint.modes.filter((mode) => choice.modes?.includes(mode) ?? true);
     const past = await deletedPast(this.pool, workspaceId, types, modes);
     const replayId = randomUUID();
-    const answer = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const answer = await withAdvisoryLock(this.pool, { workspaceId, stands }, endpointId, async (client) => {
       const known = await first(client, 'endpoint_id = $1 and idempotency_key = $2', [
         endpointId,
         idempotencyKey,

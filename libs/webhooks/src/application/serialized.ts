@@ -8,23 +8,32 @@ const MOST = 200;
 
 const lines = new Lines(MOST);
 
+/** Whose turn it is: it throws when the credentials of the request have ended while it waited. */
+type Standing = (() => Promise<void>) | undefined;
+
 /**
  * Does what is asked of one workspace or endpoint one after another, in this process. What waits holds no connection.
  * @throws StoreUnavailable when too much waits
  */
-export const serialized = <T>(id: string, work: () => Promise<T>): Promise<T> =>
-  lines.run(id, work).catch((error: unknown) => {
+export const serialized = async <T>(id: string, stands: Standing, work: () => Promise<T>): Promise<T> => {
+  const turn = async (): Promise<T> => {
+    await stands?.();
+    return work();
+  };
+  return lines.run(id, turn).catch((error: unknown) => {
     if (!(error instanceof LanesFull)) throw error;
     throw new StoreUnavailable('Too many requests about the same webhooks are waiting', false);
   });
+};
 
 /** Does it for a workspace as a transaction, beside which no other of any process runs that is about the same. */
 export const withAdvisoryLock = <T>(
   pool: pg.Pool,
-  { workspaceId, about }: { readonly workspaceId: string; readonly about: string },
+  { workspaceId, stands }: { readonly workspaceId: string; readonly stands?: Standing },
+  about: string,
   change: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> =>
-  serialized(workspaceId, () =>
+  serialized(workspaceId, stands, () =>
     transaction(pool, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks|${about}`]);
       return change(client);

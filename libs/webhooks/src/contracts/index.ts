@@ -415,6 +415,8 @@ export class ReplayEvents extends Command<
     },
     /** Repeated, it gets the first answer, with the outcome `repeated`. */
     readonly idempotencyKey: string | null,
+    /** Throws when the credentials of the request have ended while it waited. */
+    readonly stands?: () => Promise<void>,
   ) {
     super();
   }

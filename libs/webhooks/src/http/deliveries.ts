@@ -47,7 +47,12 @@ import { instant as rfc3339, type Clock } from '#event-sourcing/core/clock.js';
 import { POSTGRES } from '#platform/postgres/pool.js';
 import { CLOCK } from '#platform/tokens.js';
 import { PrepareTrialReading } from '#readings/contracts/index.js';
-import { Caller, type Principal } from '#platform/auth/authentication.js';
+import {
+  Caller,
+  StandingCaller,
+  type Principal,
+  type StandingPrincipal,
+} from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { setAbout } from '#platform/audit/personal-data.js';
 import { seesMode } from '#platform/auth/livemode.js';
@@ -377,20 +382,12 @@ export class RequestedDeliveries {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /**
-   * Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none.
-   * @param stands throws when the caller's key has ended, which it may have while a reading is made
-   */
-  async sendTrial(
-    endpointId: string,
-    owner: EndpointOwner,
-    type: PublicEventType,
-    by: RequestContext,
-    stands: () => Promise<void>,
-  ) {
+  /** Sends an endpoint a trial: an event about a test reading, which is made if the workspace has none. */
+  async sendTrial(endpointId: string, owner: EndpointOwner, type: PublicEventType, by: RequestContext) {
     const { workspaceId, sees } = owner;
     const trial = await this.commands.execute(new PrepareTrialReading(workspaceId, by));
-    await stands();
+    // Its key may have ended while a reading was made.
+    await owner.stands?.();
     if (trial.outcome !== 'ready') return trial;
     const known = await this.endpoints.findFor(endpointId, owner);
     if (known.outcome !== 'found') return known;
@@ -402,7 +399,7 @@ export class RequestedDeliveries {
       { readingId: trial.readingId, livemode: false, document: trial.document },
       { trial: true },
     );
-    const isQueued = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const isQueued = await withAdvisoryLock(this.pool, owner, endpointId, async (client) => {
       const waiting = await client.query(
         `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
         [endpointId, TRIALS_PER_ENDPOINT],
@@ -437,7 +434,7 @@ export class RequestedDeliveries {
     const { enabled, modes } = known.record;
     const receives = enabled && (first.test || seesMode({ sees: modes }, first.livemode));
     const at = rfc3339(this.clock.now());
-    const again = await withAdvisoryLock(this.pool, { workspaceId, about: endpointId }, async (client) => {
+    const again = await withAdvisoryLock(this.pool, owner, endpointId, async (client) => {
       const of = [endpointId, receives, first.eventId];
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const waiting = found.rows[0]?.delivery_id;
@@ -555,7 +552,7 @@ export class DeliveriesController {
   async redeliver(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
-    @Caller() caller: Principal,
+    @StandingCaller() caller: StandingPrincipal,
   ) {
     return orProblem(await this.requested.sendAgain(endpointId, deliveryId, caller)).delivery;
   }

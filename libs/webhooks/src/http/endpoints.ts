@@ -1,7 +1,12 @@
 import { ApiProperty, ApiSchema, ApiBody, ApiConsumes, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsNumber, IsObject, IsString } from 'class-validator';
 import { MODES, type Mode, type RequestContext } from '#event-sourcing/core/request-context.js';
-import { type Principal, Caller, requireStanding } from '#platform/auth/authentication.js';
+import {
+  type Principal,
+  type StandingPrincipal,
+  Caller,
+  StandingCaller,
+} from '#platform/auth/authentication.js';
 import { PERSONS_SCOPE } from '#platform/auth/scopes.js';
 import type { SelfChecking } from '#platform/http/body.pipe.js';
 import {
@@ -440,13 +445,13 @@ export class EndpointsController {
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
     @Body() body: CreateWebhookEndpointDto,
-    @Caller() caller: Principal,
+    @StandingCaller() caller: StandingPrincipal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     mayChooseUrl(caller);
     const choice = { ...body, modes: allowedModes(body.modes ?? [caller.mode], caller) };
-    const { endpoint } = orProblem(await this.endpoints.create(caller.workspaceId, choice, by));
+    const { endpoint } = orProblem(await this.endpoints.create(caller, choice, by));
     response.set({ Location: `/api/v1/webhooks/${endpoint.endpointId}`, ETag: etagOf(0n) });
     return endpoint;
   }
@@ -496,7 +501,7 @@ export class EndpointController {
     @Param('endpointId') endpointId: string,
     @Body() body: ChangeWebhookEndpointDto,
     @Headers('if-match') ifMatch: string | undefined,
-    @Caller() caller: Principal,
+    @StandingCaller() caller: StandingPrincipal,
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
@@ -572,12 +577,10 @@ export class EndpointController {
   async test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
-    @Caller() caller: Principal,
+    @StandingCaller() caller: StandingPrincipal,
     @Requester() by: RequestContext,
-    @Req() request: Request,
   ) {
-    const stands = () => requireStanding(request);
-    return orProblem(await this.requested.sendTrial(endpointId, caller, type, by, stands)).delivery;
+    return orProblem(await this.requested.sendTrial(endpointId, caller, type, by)).delivery;
   }
 
   @Get('health')

@@ -35,7 +35,12 @@ import type { Request, Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';
-import { Caller, requireStanding, type Principal } from '#platform/auth/authentication.js';
+import {
+  Caller,
+  StandingCaller,
+  type Principal,
+  type StandingPrincipal,
+} from '#platform/auth/authentication.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { RateLimited } from '#platform/rate-limit/rate-limit.guard.js';
 import { ReplayRows } from '../application/replay.js';
@@ -165,7 +170,7 @@ export class ReplayController {
     @Param('endpointId') endpointId: string,
     @Body() { since, until, types, statuses, dryRun }: ReplayDto,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
-    @Caller() { workspaceId, sees }: Principal,
+    @StandingCaller() { workspaceId, sees, stands }: StandingPrincipal,
     @Res({ passthrough: true }) response: Response,
   ) {
     const choice = {
@@ -178,23 +183,23 @@ export class ReplayController {
     };
     const key = readIdempotencyKey(idempotencyKey);
     const { outcome, record } = orProblem(
-      await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key)),
+      await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key, stands)),
     );
-    const answer = dryRun ? await this.counted(record, response.req) : record;
+    const answer = dryRun ? await this.counted(record, stands) : record;
     response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
     if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
     return answer;
   }
 
   /** A dry run ends within moments. Holds the request until then, so that its answer has the count. */
-  private async counted(queued: ReplayRecord, request: Request): Promise<ReplayRecord> {
+  private async counted(queued: ReplayRecord, stands: () => Promise<void>): Promise<ReplayRecord> {
     const givesUpAt = performance.now() + this.dryRunWaitMs;
     let record = queued;
     while (record.finishedAt === null && performance.now() < givesUpAt) {
       await delay(LOOK_AGAIN_MS);
       record = (await this.rows.find(queued.endpointId, queued.replayId)) ?? record;
     }
-    await requireStanding(request);
+    await stands();
     return record;
   }
 
