@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { projectPath } from '#platform/project-path.js';
 import { plainText } from '#publishing/pdf/testing/pdf-file.js';
 import { Integrator, person, until, type Answer } from '../support/integrator.js';
+import { rows } from '../crash/support/nothing-lost.js';
 import { fixture, RECEIVER_SETTINGS, startReceiver, startStack } from '../support/index.js';
 
 /** While it exists, a starting worker has other texts. */
@@ -129,15 +130,21 @@ describe('another version of a document', () => {
   let first: Edition;
 
   it('is made from the current texts, announced, and leaves the bytes of the first', async () => {
-    const choosePaper = ['workspace', 'booklet', '--workspace', customer.workspaceId, '--paper'];
-    expect(await stack.ops([...choosePaper, 'us-letter'])).toMatchObject({ outcome: 'chosen' });
+    const choosePaper = async (paper: string): Promise<void> => {
+      const { workspaceId } = customer;
+      const chosen = await stack.ops(['workspace', 'booklet', '--workspace', workspaceId, '--paper', paper]);
+      expect(chosen).toMatchObject({ outcome: 'chosen' });
+      const isKnown = `select from workspaces.workspace where workspace_id = '${workspaceId}' and paper = '${paper}'`;
+      await until(async () => (await rows(stack, isKnown)).length > 0, `the paper is ${paper}`);
+    };
+    await choosePaper('us-letter');
     const readingId = await customer.published();
     documents = new Documents(customer, readingId);
     first = await documents.edition();
     const before = await customer.balanceAtRest();
     const same = await documents.republish({ onlyIfTextsChanged: true });
     expect([same.status, same.body]).toEqual([202, { readingId, version: 1, outcome: 'unchanged' }]);
-    await stack.ops([...choosePaper, 'by-locale']);
+    await choosePaper('by-locale');
     writeFileSync(CHANGED, '');
     process.kill(stack.pids().worker, 'SIGKILL');
     const answers = await Promise.all([1, 2, 3].map(() => documents.republish()));

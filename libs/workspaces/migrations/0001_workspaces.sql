@@ -4,7 +4,8 @@ create schema if not exists workspaces;
 create table workspaces.workspace (
   workspace_id  text primary key,
   name          text not null,
-  opened_at     timestamptz not null
+  opened_at     timestamptz not null,
+  paper         text not null default 'by-locale'   -- of its publications
 );
 
 create table workspaces.api_key (

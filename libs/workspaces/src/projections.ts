@@ -3,12 +3,13 @@ import type { Mode } from '#event-sourcing/core/request-context.js';
 import { streamId } from '#event-sourcing/core/stream-name.js';
 import { defineProjection, type Projection } from '#event-sourcing/projections/projection.js';
 import { view } from '#event-sourcing/projections/view.js';
-import { type WorkspaceEvent, workspaceEvents } from './contracts/index.js';
+import { type Paper, type WorkspaceEvent, workspaceEvents } from './contracts/index.js';
 
 interface WorkspaceRow {
   readonly workspace_id: string;
   readonly name: string;
   readonly opened_at: string;
+  readonly paper: Paper;
 }
 
 interface ApiKeyRow {
@@ -29,13 +30,16 @@ type Event = Recorded<WorkspaceEvent>;
 const workspaces = view<WorkspaceRow, Event>({
   table: 'workspaces.workspace',
   key: ['workspace_id'],
-  keyOf: ({ type, stream }) => (type === 'WorkspaceOpened' ? { workspace_id: streamId(stream) } : null),
+  keyOf: ({ type, stream }) =>
+    type === 'WorkspaceOpened' || type === 'PaperChosen' ? { workspace_id: streamId(stream) } : null,
   evolve(row, event) {
+    if (event.type === 'PaperChosen') return row && { ...row, paper: event.data.paper };
     if (row !== null || event.type !== 'WorkspaceOpened') return row;
     return {
       workspace_id: streamId(event.stream),
       name: event.data.name,
       opened_at: event.metadata.occurredAt,
+      paper: 'by-locale',
     };
   },
 });

@@ -61,21 +61,8 @@ import {
   orProblem,
   readIfMatch,
 } from './routes.js';
-import {
-  Body,
-  Delete,
-  Get,
-  Headers,
-  HttpCode,
-  Inject,
-  Param,
-  Patch,
-  Post,
-  Query,
-  Req,
-  Res,
-} from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { instant as rfc3339, type Clock } from '#event-sourcing/core/clock.js';
 import { Answers, Refuses } from '#platform/http/openapi/operation.js';
 import { OptionalBody } from '#platform/http/optional-body.pipe.js';

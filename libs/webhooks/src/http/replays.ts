@@ -31,7 +31,7 @@ import {
 } from './routes.js';
 import { Body, Delete, Get, HttpCode, Inject, Param, Post, Res, Headers } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readIdempotencyKey } from '#platform/http/idempotency-key.js';
 import { OwnIdempotency } from '#platform/idempotency/idempotency.interceptor.js';

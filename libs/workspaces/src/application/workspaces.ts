@@ -89,10 +89,13 @@ export class ChooseForWorkspaceHandler implements ICommandHandler<ChooseForWorks
 
 @QueryHandler(GetPaper)
 export class GetPaperHandler implements IQueryHandler<GetPaper> {
-  constructor(@Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor) {}
+  constructor(@Inject(POSTGRES) private readonly pool: Pick<Pool, 'query'>) {}
 
   async execute({ workspaceId }: GetPaper): Promise<Paper> {
-    return (await this.executor.load(workspaceId)).state.paper;
+    // Its row, a moment late: every publication asks, and a workspace may have issued and revoked any number of keys.
+    const text = 'select paper from workspaces.workspace where workspace_id = $1';
+    const { rows } = await this.pool.query<{ paper: Paper }>(text, [workspaceId]);
+    return rows[0]?.paper ?? 'by-locale';
   }
 }
 

@@ -235,7 +235,7 @@ export class GetWorkspace extends Query<Pick<WorkspaceSummary, 'name' | 'openedA
   }
 }
 
-/** The paper that a workspace has chosen for its PDFs; `by-locale` until it chooses. */
+/** The paper that a workspace has chosen for its PDFs, a moment ago at the latest; `by-locale` until it chooses. */
 export class GetPaper extends Query<Paper> {
   constructor(readonly workspaceId: string) {
     super();

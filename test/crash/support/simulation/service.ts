@@ -51,7 +51,7 @@ import {
 import { createReadingExecutor } from '#readings/executors.js';
 import { ReadingsWorkerModule } from '#readings/readings-worker.module.js';
 import { fanOutConsumer } from '#webhooks/processes/fan-out.consumer.js';
-import { GetPaperHandler, createWorkspaceExecutor } from '#workspaces/application/workspaces.js';
+import { GetPaperHandler } from '#workspaces/application/workspaces.js';
 import { GetPaper } from '#workspaces/contracts/index.js';
 import type { Scheduler } from './scheduler.js';
 import type { Config } from '../../../../apps/service/src/settings.js';
@@ -127,7 +127,7 @@ const application = ({ store, pool, clock, time, keys }: Surroundings) => {
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
     [GetPublicationTime, new GetPublicationTimeHandler(query)],
-    [GetPaper, new GetPaperHandler(createWorkspaceExecutor(store))],
+    [GetPaper, new GetPaperHandler(pool)],
     [GetOpenHolds, new GetOpenHoldsHandler(books, testBooks)],
   ]) as unknown as QueryBus;
   const republications = new RepublishDocumentHandler(publications, clock, queries, MOST_VERSIONS);
