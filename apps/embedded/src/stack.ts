@@ -121,12 +121,13 @@ export class Stack {
     const port = (await this.startApps(names, folder, record, settings)) ?? config.PORT;
 
     this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };
-    this.publish();
     if (names.length < APPS.length) {
       // As Node's `--env-file` reads them. No value has a single quote.
       const lines = Object.entries(settingsOf(withoutOperatorsSecrets(settings)));
       writePrivateFile(folder.environment, lines.map(([name, value]) => `${name}='${value}'\n`).join(''));
     }
+    // Last: it says that all is there.
+    this.publish();
     return this.running;
   }
 
