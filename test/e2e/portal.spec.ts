@@ -365,24 +365,24 @@ describe('a form that is older than what another tab did', () => {
     const meant = { ...hiddenFields(told.text, 'save'), ...typed };
     expect((await visitor.post(path, meant)).status).toBe(303);
   });
+});
 
-  it('shows the id of a test reading, which a trial is about, in test mode alone', async () => {
-    const visitor = await signedIn(customer);
-    const tests = await customer.inTestMode();
-    await tests.published({ ...person(), externalId: 'order-test' });
-    const endpointId = await customer.endpoint(RECEIVER);
-    const path = `/portal/webhooks/${endpointId}`;
-    const form = await formOn(visitor, `${path}/edit`, 'save');
-    const typed = { description: '', events: 'reading.completed', modes: 'both', url: RECEIVER };
-    expect((await visitor.post(`${path}/edit`, { ...form, ...typed })).status).toBe(303);
-    let deliveryId: unknown;
-    await until(async () => {
-      const { body } = await tests.call('POST', `/api/v1/webhooks/${endpointId}/test`);
-      return (deliveryId = body['deliveryId']) !== undefined;
-    }, 'test keys know the endpoint');
-    const delivery = `${path}/deliveries/${String(deliveryId)}`;
-    expect((await visitor.get(delivery)).text).not.toContain('order-test');
-    await visitor.submit('/portal/mode', { mode: 'test' });
-    expect((await visitor.get(delivery)).text).toContain('order-test');
-  });
+it('The page of a trial shows the id of its test reading in test mode alone', async () => {
+  const visitor = await signedIn(customer);
+  const tests = await customer.inTestMode();
+  await tests.published({ ...person(), externalId: 'order-test' });
+  const endpointId = await customer.endpoint(RECEIVER);
+  const path = `/portal/webhooks/${endpointId}`;
+  const form = await formOn(visitor, `${path}/edit`, 'save');
+  const typed = { description: '', events: 'reading.completed', modes: 'both', url: RECEIVER };
+  expect((await visitor.post(`${path}/edit`, { ...form, ...typed })).status).toBe(303);
+  let deliveryId: unknown;
+  await until(async () => {
+    const { body } = await tests.call('POST', `/api/v1/webhooks/${endpointId}/test`);
+    return (deliveryId = body['deliveryId']) !== undefined;
+  }, 'test keys know the endpoint');
+  const delivery = `${path}/deliveries/${String(deliveryId)}`;
+  expect((await visitor.get(delivery)).text).not.toContain('order-test');
+  await visitor.submit('/portal/mode', { mode: 'test' });
+  expect((await visitor.get(delivery)).text).toContain('order-test');
 });

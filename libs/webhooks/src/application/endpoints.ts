@@ -25,7 +25,7 @@ import {
 } from '../domain/webhook-endpoint.decider.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findEndpoint, projectedEndpoint, type EndpointRow } from '../read-models/endpoints.js';
-import { withAdvisoryLock, serialized } from './serialized.js';
+import { type Asker, withAdvisoryLock, serialized } from './serialized.js';
 import { HeaderVault, SecretVault, type NewSecret } from './vaults.js';
 import { checkWebhookUrl, type UrlPolicy, hostOfUrl, ranges } from '../domain/webhook-url.js';
 import type { Config } from '../settings.js';
@@ -123,11 +123,8 @@ const REFUSALS = {
 } as const satisfies Record<WebhookEndpointRejection['code'], WebhookRefusal['outcome']>;
 
 /** The caller of a command, and the modes that it sees. */
-export interface EndpointOwner {
-  readonly workspaceId: string;
+export interface EndpointOwner extends Asker {
   readonly sees: readonly Mode[];
-  /** Throws when its credentials have ended while its request waited. */
-  readonly stands?: () => Promise<void>;
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -246,8 +243,8 @@ export class Endpoints {
     return row && projectedEndpoint(this.pool, row);
   }
 
-  async create(owner: Omit<EndpointOwner, 'sees'>, choice: EndpointChoice, by: RequestContext) {
-    const { workspaceId } = owner;
+  async create(asker: Asker, choice: EndpointChoice, by: RequestContext) {
+    const { workspaceId } = asker;
     const { url, modes, description = null, headers, maxPerSecond = null } = choice;
     const endpointId = `we_${drawUuid(by, 'webhook-endpoint')}`;
     const secret = this.vault.generate(endpointId, by);
@@ -256,7 +253,7 @@ export class Endpoints {
     if (made) return made;
     const refusal = urlRefusal(url, this.config);
     if (refusal) return refusal;
-    if (!(await this.claimSlot(endpointId, owner, { secret, modes })))
+    if (!(await this.claimSlot(endpointId, asker, { secret, modes })))
       return { outcome: 'endpoint_limit_reached', limit: ENDPOINTS_PER_WORKSPACE } as const;
     const at = instant(this.clock.now());
     const headersRef = await this.headers.store(headers ?? {}, { endpointId, workspaceId, at });
@@ -425,11 +422,11 @@ export class Endpoints {
   /** One lock per workspace; a repeat has the slot of its first attempt; each mode has its own. @returns false: none is free */
   private claimSlot(
     endpointId: string,
-    owner: Omit<EndpointOwner, 'sees'>,
+    asker: Asker,
     { secret, modes }: { readonly secret: NewSecret; readonly modes: readonly Mode[] },
   ): Promise<boolean> {
-    const { workspaceId } = owner;
-    return withAdvisoryLock(this.pool, owner, workspaceId, async (client) => {
+    const { workspaceId } = asker;
+    return withAdvisoryLock(this.pool, asker, workspaceId, async (client) => {
       const { rows } = await client.query<{ all: number; taken: number }>(
         // A workspace may have deleted many endpoints: none of them is read.
         `select count(*)::integer as all, count(*) filter (where modes is null or modes && $5::text[])::integer as taken

@@ -8,14 +8,22 @@ const MOST = 200;
 
 const lines = new Lines(MOST);
 
-/** Whose turn it is: it throws when the credentials of the request have ended while it waited. */
-type Standing = (() => Promise<void>) | undefined;
+/** Who asks for a change. */
+export interface Asker {
+  readonly workspaceId: string;
+  /** Throws when the credentials of the request have ended while it waited. */
+  readonly stands?: (() => Promise<void>) | undefined;
+}
 
 /**
  * Does what is asked of one workspace or endpoint one after another, in this process. What waits holds no connection.
  * @throws StoreUnavailable when too much waits
  */
-export const serialized = async <T>(id: string, stands: Standing, work: () => Promise<T>): Promise<T> => {
+export const serialized = async <T>(
+  id: string,
+  stands: Asker['stands'],
+  work: () => Promise<T>,
+): Promise<T> => {
   const turn = async (): Promise<T> => {
     await stands?.();
     return work();
@@ -29,7 +37,7 @@ export const serialized = async <T>(id: string, stands: Standing, work: () => Pr
 /** Does it for a workspace as a transaction, beside which no other of any process runs that is about the same. */
 export const withAdvisoryLock = <T>(
   pool: pg.Pool,
-  { workspaceId, stands }: { readonly workspaceId: string; readonly stands?: Standing },
+  { workspaceId, stands }: Asker,
   about: string,
   change: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> =>

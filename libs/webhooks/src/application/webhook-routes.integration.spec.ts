@@ -162,7 +162,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     const names = Array.from({ length: 10 }, (_, n) => `x-${n}`);
     const known = async () =>
       ((await test.get(`/${endpointId}`)).body as { headerNames: string[] }).headerNames;
-    // The answers waited for the row some seconds at most.
+    // The answers waited for the row for a moment at most.
     await eventually(async () => (await known()).length === names.length);
     expect(await known()).toEqual(names);
     const stored = 'select from webhooks.endpoint_headers where endpoint_id = $1';
