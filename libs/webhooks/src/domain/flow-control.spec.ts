@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EndpointPace, ThreadShare, WayOut } from './flow-control.js';
+import { EndpointPace, WayOut } from './flow-control.js';
 
 /** Sends whenever it may, at each scan. @returns when something was sent */
 const send = (pace: EndpointPace, scans: readonly number[]): readonly number[] => {
@@ -39,24 +39,6 @@ describe('The pace of an endpoint', () => {
         },
       ),
     );
-  });
-});
-
-describe('The share that a workspace has of the thread', () => {
-  it('is all of it for some usual connections, and a fifth of it whatever they take', () => {
-    const usual = new ThreadShare();
-    for (let made = 0; made < 50; made += 1) {
-      expect(usual.waitMs(0)).toBe(0);
-      usual.took(2, 0);
-    }
-    const costly = new ThreadShare();
-    let now = 0;
-    let taken = 0;
-    for (; taken < 9_000; taken += 90) {
-      now += costly.waitMs(now);
-      costly.took(90, now);
-    }
-    expect(taken / now).toBeCloseTo(0.2, 2);
   });
 });
 

@@ -40,28 +40,6 @@ export class EndpointPace {
   }
 }
 
-/** So much of the time of the worker's only thread may go to the TLS of one workspace, */
-const THREAD_SHARE = 0.2;
-/** and so much of it at once (ms): some fifty connections of the usual kind. */
-const AT_ONCE_MS = 100;
-
-/**
- * The time (ms) of the thread that one workspace takes. Its receivers decide how long TLS takes: up to 90 ms for a chain of
- * certificates that fits, and more for tickets to resume. The same algorithm as of a pace, with times for deliveries.
- */
-export class ThreadShare {
-  private evenAt = -Infinity;
-
-  /** How long what arrives for it has to wait. */
-  waitMs(now: number): number {
-    return Math.max(0, this.evenAt - AT_ONCE_MS / THREAD_SHARE - now);
-  }
-
-  took(ms: number, now: number): void {
-    this.evenAt = Math.max(this.evenAt, now) + ms / THREAD_SHARE;
-  }
-}
-
 /** Failures before anything was sent: they say nothing about the way out. */
 const NOT_SENT: readonly (AttemptError | null)[] = [
   'asked_refusal',

@@ -6,8 +6,8 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
+import { LocalBuckets } from '#platform/rate-limit/rate-limiter.js';
 import type { AttemptError } from '../../domain/attempt.js';
-import { ThreadShare } from '../../domain/flow-control.js';
 import {
   type AddressRange,
   isAddress,
@@ -184,11 +184,39 @@ const KEPT_RECEIVERS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const RESPONSE_HEADER_BYTES = 16_384;
 
+/** Milliseconds of the worker's only thread: a fifth of each minute; at once, as many as some fifty usual connections take. */
+const THREAD = { perMinute: 12_000, burst: 100 };
+
+interface Share {
+  /** How long what arrives has to wait. */
+  waitMs(): number;
+  took(ms: number): void;
+}
+
+/**
+ * The time of the thread that the TLS of one workspace takes. Its receivers decide how long that is: up to 90 ms for a chain
+ * of certificates that fits, and more for tickets to resume.
+ */
+export class ThreadShare {
+  private readonly taken: LocalBuckets;
+
+  /** @param now milliseconds of a monotonic clock */
+  constructor(now: () => number = () => performance.now()) {
+    this.taken = new LocalBuckets(THREAD, KEPT_RECEIVERS, now);
+  }
+
+  of(workspaceId: string): Share {
+    return {
+      waitMs: () => Math.max(0, -this.taken.owe(workspaceId, 0)) * (60_000 / THREAD.perMinute),
+      took: (ms) => void this.taken.owe(workspaceId, ms),
+    };
+  }
+}
+
 /** Keep-alive connections, each to one checked address, whatever DNS says later. Proxy variables of the environment have no effect. */
 export class PinnedConnections {
   private readonly agents = new LRUCache<string, http.Agent>({ max: KEPT_RECEIVERS });
-  /** By workspace. */
-  private readonly shares = new LRUCache<string, ThreadShare>({ max: KEPT_RECEIVERS });
+  private readonly thread = new ThreadShare();
 
   constructor(private readonly limits: ConnectionLimits) {}
 
@@ -196,9 +224,7 @@ export class PinnedConnections {
   post(owner: ReceiverOwner, url: URL, address: string, headers: readonly string[]): http.ClientRequest {
     const { workspaceId, endpointId } = owner;
     const key = `${endpointId} ${url.origin} ${address}`;
-    const share = this.shares.get(workspaceId) ?? new ThreadShare();
-    this.shares.set(workspaceId, share);
-    const agent = this.agents.get(key) ?? this.open(url, address, share);
+    const agent = this.agents.get(key) ?? this.open(url, address, workspaceId);
     this.agents.set(key, agent);
     const { request } = url.protocol === 'https:' ? https : http;
     return request(url, {
@@ -209,7 +235,7 @@ export class PinnedConnections {
     });
   }
 
-  private open(url: URL, address: string, share: ThreadShare): http.Agent {
+  private open(url: URL, address: string, workspaceId: string): http.Agent {
     const { connectTimeoutMs, proxy } = this.limits;
     const isTls = url.protocol === 'https:';
     const agent = new (isTls ? https : http).Agent({
@@ -230,7 +256,11 @@ export class PinnedConnections {
     const connect = agent.createConnection.bind(agent);
     const secure = (options: object, socket: Socket): Socket => {
       const begin = (stream: Duplex) => connect({ ...options, socket: stream } as object) as TLSSocket;
-      return endUnless(connectTimeoutMs, meteredTls(socket, share, begin), 'secureConnect');
+      return endUnless(
+        connectTimeoutMs,
+        meteredTls(socket, this.thread.of(workspaceId), begin),
+        'secureConnect',
+      );
     };
     agent.createConnection = (options, callback) => {
       const port = portOf(url);
@@ -336,7 +366,7 @@ const HEADER_BYTES = 5;
  * to 90 µs for 33 bytes, and appear nowhere above TLS. It takes no more of the thread than the share of its workspace.
  * @param begin TLS on this stream
  */
-const meteredTls = (socket: Socket, share: ThreadShare, begin: (stream: Duplex) => TLSSocket): TLSSocket => {
+const meteredTls = (socket: Socket, share: Share, begin: (stream: Duplex) => TLSSocket): TLSSocket => {
   let bytes = 0;
   let isMade = false;
   const stream = new MeteredSocket(socket, share, (more, records) => {
@@ -364,7 +394,7 @@ class MeteredSocket extends Duplex {
    */
   constructor(
     private readonly socket: Socket,
-    private readonly share: ThreadShare,
+    private readonly share: Share,
     private readonly admits: (bytes: number, records: readonly number[]) => boolean,
   ) {
     super();
@@ -379,7 +409,7 @@ class MeteredSocket extends Duplex {
   private receive(chunk: Buffer): void {
     let wantsMore = true;
     for (let from = 0; from < chunk.length && !this.destroyed; from += SLICE_BYTES) {
-      const waitMs = this.share.waitMs(performance.now());
+      const waitMs = this.share.waitMs();
       this.isWaiting = waitMs > 0;
       if (this.isWaiting) {
         this.socket.pause();
@@ -391,7 +421,7 @@ class MeteredSocket extends Duplex {
       const before = process.cpuUsage();
       wantsMore = this.push(slice);
       const { user, system } = process.cpuUsage(before);
-      this.share.took((user + system) / 1_000, performance.now());
+      this.share.took((user + system) / 1_000);
     }
     if (wantsMore) this.socket.resume();
     else this.socket.pause();

@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ThreadShare } from './connections.js';
 import { resolveHost } from './sender.js';
 
 const FOUR = ['192.0.2.1'];
@@ -49,5 +50,24 @@ describe('Resolving a name', () => {
     const failure = resolveHost('receiver.example').catch((error: unknown) => error);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(await failure).toMatchObject({ message: 'ECANCELLED' });
+  });
+});
+
+describe('The share that a workspace has of the thread', () => {
+  it('is all of it for some usual connections, and a fifth of it whatever they take', () => {
+    let now = 0;
+    const thread = new ThreadShare(() => now);
+    const usual = thread.of('usual');
+    for (let made = 0; made < 50; made += 1) {
+      expect(usual.waitMs()).toBe(0);
+      usual.took(2);
+    }
+    const costly = thread.of('costly');
+    let taken = 0;
+    for (; taken < 9_000; taken += 90) {
+      now += costly.waitMs();
+      costly.took(90);
+    }
+    expect(taken / now).toBeCloseTo(0.2, 2);
   });
 });
